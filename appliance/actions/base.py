@@ -1,0 +1,61 @@
+"""What an action is: a name, its parameters, a function that does it, and the receipt it returns."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from appliance.browser.connection import Browser
+from appliance.models.base import Model
+from appliance.words import Effort, ReceiptStatus
+from appliance.workspaces.scratchpad import Scratchpad
+
+
+class Parameters(BaseModel):
+    """Base of all parameter sets: unknown names are refused, values are immutable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+P = TypeVar("P", bound=Parameters)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What really happened, measured.
+
+    `text` is one line for the model and the feed. `lasting` is what history keeps of it (the text when None).
+    `carried` is long text shown to the model in the next step only. `ends_chain` says that the rest of a chain
+    must not run, since the page is no longer the one that was observed.
+    """
+
+    status: ReceiptStatus
+    text: str
+    lasting: str | None = None
+    carried: str | None = None
+    ends_chain: bool = False
+    url: str = ""
+    duration_ms: int = 0
+
+
+@dataclass
+class ActionContext:
+    """What actions work with during one run."""
+
+    browser: Browser
+    scratchpad: Scratchpad
+    model: Model
+    task: str
+    output_schema: dict[str, Any] | None = None
+    effort: Effort | None = None
+
+
+@dataclass(frozen=True)
+class Action(Generic[P]):
+    """One thing the model may do; `description` is the sentence the model reads."""
+
+    name: str
+    description: str
+    parameters: type[P]
+    run: Callable[[ActionContext, P], Awaitable[Receipt]]

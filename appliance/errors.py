@@ -1,0 +1,196 @@
+"""Every error the product raises on purpose, in one tree.
+
+PilothouseError
+├── SettingsInvalid            a setting cannot be used; the process does not start
+├── RequestRefused             becomes an HTTP answer
+│   ├── RequestInvalid (422)   ├── NotAuthenticated (401)  ├── NotAllowed (403)
+│   ├── NotFound (404)         ├── Conflict (409)          ├── CapReached (402)
+│   └── TooManyRequests (429)
+├── MachineFault               a process of ours did not do its part
+│   ├── DisplayUnavailable     └── BrowserUnavailable
+├── ActionFailed               goes back to the model as a receipt
+│   ├── ElementGone            ├── ActionRefused (policy)  └── ActionInvalid (parameters)
+├── BrowserLost                the browser or the tab's renderer went away
+├── ReplyMalformed             the model's reply cannot be used; it is asked again
+└── RunEnding                  ends the loop, carrying how and why
+    ├── RunDone                ├── RunStopped              ├── RunTimedOut
+    ├── StepsSpent             ├── MoneySpent              └── RunFailed
+
+Each message is one sentence that says what happened and what to do.
+"""
+
+from typing import Any
+
+from appliance.words import Ending, FailureKind
+
+
+class PilothouseError(Exception):
+    """Root of the tree; `message` is fit for a person and free of secrets."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class SettingsInvalid(PilothouseError):
+    """A setting has a value that cannot be used."""
+
+
+class RequestRefused(PilothouseError):
+    """A request that is answered with an error of the given HTTP status."""
+
+    status_code = 400
+
+
+class RequestInvalid(RequestRefused):
+    """A field of the request is wrong; `location` is its path, for example ("body", "model")."""
+
+    status_code = 422
+
+    def __init__(self, message: str, *location: str) -> None:
+        super().__init__(message)
+        self.location = location
+
+
+class NotAuthenticated(RequestRefused):
+    """No key or cookie, or one that is not known."""
+
+    status_code = 401
+
+
+class NotAllowed(RequestRefused):
+    """The caller is known but may not do this."""
+
+    status_code = 403
+
+
+class NotFound(RequestRefused):
+    """There is no such thing, or it belongs to somebody else."""
+
+    status_code = 404
+
+
+class Conflict(RequestRefused):
+    """The thing is in a state in which this cannot be done."""
+
+    status_code = 409
+
+
+class CapReached(RequestRefused):
+    """A spending cap is used up."""
+
+    status_code = 402
+
+
+class TooManyRequests(RequestRefused):
+    """The caller has to wait; `retry_after` in seconds."""
+
+    status_code = 429
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class MachineFault(PilothouseError):
+    """A process that a run needs did not start or did not stay."""
+
+
+class DisplayUnavailable(MachineFault):
+    """The X server or the view of a slot could not be had."""
+
+
+class BrowserUnavailable(MachineFault):
+    """Chromium could not be started or attached."""
+
+
+class ActionFailed(PilothouseError):
+    """An action did not work; the message is shown to the model in this step.
+
+    `lasting` is the shorter text kept in the run's history, the message itself when not given.
+    """
+
+    def __init__(self, message: str, *, lasting: str | None = None) -> None:
+        super().__init__(message)
+        self.lasting = lasting or message
+
+
+class ElementGone(ActionFailed):
+    """The numbered element is no longer on the page."""
+
+
+class ActionRefused(ActionFailed):
+    """Policy does not allow this action."""
+
+
+class ActionInvalid(ActionFailed):
+    """The action's name or parameters are wrong."""
+
+
+class BrowserLost(PilothouseError):
+    """The browser process or its connection ended while it was needed."""
+
+
+class ReplyMalformed(PilothouseError):
+    """The model's reply cannot be used; the message names the defect for the model."""
+
+
+class RunEnding(PilothouseError):
+    """Ends a run. `ending` says how; `failure` and `status_code` why, where it failed."""
+
+    ending = Ending.FAILED
+
+    def __init__(
+        self, message: str, *, failure: FailureKind | None = None, status_code: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.failure = failure
+        self.status_code = status_code
+
+
+class RunDone(RunEnding):
+    """The agent handed in its answer: `answer` is text, or the object the output schema asks for."""
+
+    ending = Ending.DONE
+
+    def __init__(self, message: str, *, answer: Any, success: bool = True) -> None:
+        super().__init__(message)
+        self.answer = answer
+        self.success = success
+
+
+class RunStopped(RunEnding):
+    """A person or a caller stopped the run."""
+
+    ending = Ending.STOPPED
+
+
+class RunTimedOut(RunEnding):
+    """The run's own time is used up."""
+
+    ending = Ending.TIMED_OUT
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, failure=FailureKind.SESSION_TIMEOUT)
+
+
+class StepsSpent(RunEnding):
+    """The run's steps are used up."""
+
+    ending = Ending.STEPS_SPENT
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, failure=FailureKind.AGENT_FAILURE)
+
+
+class MoneySpent(RunEnding):
+    """The run's money is used up."""
+
+    ending = Ending.BUDGET_SPENT
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, failure=FailureKind.BUDGET_EXCEEDED)
+
+
+class RunFailed(RunEnding):
+    """The run cannot go on: a provider fault, a lost browser, useless replies."""

@@ -1,0 +1,124 @@
+"""The entries of a session's feed: one frozen struct per kind, stored as tagged JSON, newest kinds at the end.
+
+An event is written once and rendered three times: as a row of the page, as a live fragment and as a v3 message.
+"""
+
+from typing import Any
+
+import msgspec
+
+from appliance.words import Ending, FailureKind, ReceiptStatus
+
+
+class Event(msgspec.Struct, frozen=True, tag_field="type", kw_only=True):
+    """What every feed entry has in common: nothing but its tag."""
+
+
+class ActionCall(msgspec.Struct, frozen=True):
+    """One action as the model asked for it; `call_id` is unique within the session."""
+
+    call_id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+class TokenCount(msgspec.Struct, frozen=True):
+    """Tokens of model calls by the four classes that are priced apart; their sum is the whole."""
+
+    input: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+
+    def __add__(self, other: "TokenCount") -> "TokenCount":
+        return TokenCount(
+            self.input + other.input,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+            self.output + other.output,
+        )
+
+
+class TaskGiven(Event, tag="task_given"):
+    """The user's words, first entry of every run."""
+
+    task: str
+    model: str
+
+
+class RunQueued(Event, tag="run_queued"):
+    """The run waits for a slot; `position` counts from 1."""
+
+    position: int
+
+
+class RunStarted(Event, tag="run_started"):
+    """The run holds a slot and a browser is being started on it."""
+
+    slot: int
+
+
+class StepPlanned(Event, tag="step_planned"):
+    """What the agent saw, what the model answered, and which actions follow.
+
+    `screenshot` is a file name inside the session's `screenshots` folder; times are in milliseconds.
+    """
+
+    step: int
+    see: str
+    plan: str
+    move: str
+    calls: tuple[ActionCall, ...]
+    url: str
+    title: str
+    tokens: TokenCount
+    screenshot: str | None = None
+    observe_ms: int = 0
+    think_ms: int = 0
+
+
+class ActionFinished(Event, tag="action_finished"):
+    """The receipt of one action; `url` is where the tab is afterwards."""
+
+    step: int
+    call_id: str
+    name: str
+    status: ReceiptStatus
+    text: str
+    duration_ms: int
+    url: str = ""
+
+
+class Notice(Event, tag="notice"):
+    """Something a person should know; `code` is a stable word such as "reply_repaired"."""
+
+    code: str
+    text: str
+    is_trouble: bool = False
+
+
+class RunFinished(Event, tag="run_finished"):
+    """How the run ended and what it delivered; `output` is a string, a JSON object or null."""
+
+    ending: Ending
+    is_successful: bool
+    summary: str
+    output: Any = None
+    failure: FailureKind | None = None
+    status_code: int | None = None
+    steps: int = 0
+
+
+FeedEvent = TaskGiven | RunQueued | RunStarted | StepPlanned | ActionFinished | Notice | RunFinished
+
+_decoder = msgspec.json.Decoder(FeedEvent)
+
+
+def encode_event(event: FeedEvent) -> str:
+    """Return the event as tagged JSON text."""
+    return msgspec.json.encode(event).decode()
+
+
+def decode_event(text: str) -> FeedEvent:
+    """Return the event that `encode_event` wrote; raises msgspec.ValidationError for anything else."""
+    return _decoder.decode(text)

@@ -1,0 +1,111 @@
+"""What the product means by a model: something that is asked with a request and answers with a reply."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+from appliance.content import Content
+from appliance.events import TokenCount
+from appliance.words import Effort
+
+OnText = Callable[[str], Awaitable[None]]
+"""Called with each piece of a reply's text as it is written."""
+
+
+class Purpose(StrEnum):
+    """What a request is for; adapters treat all alike, the keyless model does not."""
+
+    STEP = "step"
+    EXTRACT = "extract"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A piece of text; `ends_prefix` marks the last byte that the next request will repeat."""
+
+    text: str
+    ends_prefix: bool = False
+
+
+@dataclass(frozen=True)
+class Image:
+    """A picture, encoded."""
+
+    data: bytes
+    media_type: str = "image/jpeg"
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of the conversation."""
+
+    role: Literal["user", "assistant"]
+    parts: tuple[Text | Image, ...]
+
+
+@dataclass(frozen=True)
+class ReplyShape:
+    """The JSON object a reply must be; `schema` is a JSON Schema of type object."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The facts behind a request in typed form, for a model that plans without reading prose.
+
+    `carried` is the full text that the last action handed over, if any; `content` is set for Purpose.EXTRACT.
+    """
+
+    task: str
+    output_schema: dict[str, Any] | None = None
+    url: str = ""
+    step: int = 1
+    carried: str | None = None
+    content: Content | None = None
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """One question to a model. Without a shape the reply is free text; the time limit is in seconds."""
+
+    purpose: Purpose
+    system: str
+    messages: tuple[Message, ...]
+    shape: ReplyShape | None = None
+    effort: Effort | None = None
+    max_output_tokens: int = 16_000
+    timeout: float = 180.0
+    scene: Scene | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A model's answer; `text` is JSON when the request had a shape.
+
+    `model_name` is what the server says answered.
+    """
+
+    text: str
+    tokens: TokenCount
+    model_name: str
+    stop: Literal["end", "length", "refusal"] = "end"
+    warnings: tuple[str, ...] = field(default=())
+
+
+class Model(Protocol):
+    """A model that can be asked; adapters raise RunFailed with a failure kind when the provider does not answer."""
+
+    name: str
+    sees_images: bool
+
+    async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        """Return the reply; with `on_text` the reply is streamed to it while it is written."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...

@@ -1,0 +1,101 @@
+"""What is read from the database, as frozen values; nothing above this package sees a row object."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from appliance.events import FeedEvent, TokenCount
+from appliance.words import Effort, Ending, FailureKind, RunStatus, SessionStatus
+
+
+@dataclass(frozen=True)
+class Warning:
+    """A request field that is accepted but does nothing here."""
+
+    field: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class SessionRecord:
+    """A session with the totals of all its runs and the result of the latest."""
+
+    id: UUID
+    status: SessionStatus
+    model: str
+    wire_model: str
+    created_at: datetime
+    updated_at: datetime
+    title: str = ""
+    output: Any = None
+    output_schema: dict[str, Any] | None = None
+    effort: Effort | None = None
+    thinking_level: str | None = None
+    keep_alive: bool = False
+    max_cost_usd: Decimal | None = None
+    max_steps: int | None = None
+    timeout: float | None = None
+    system_prompt_extension: str = ""
+    screen_width: int | None = None
+    screen_height: int | None = None
+    step_count: int = 0
+    last_step_summary: str | None = None
+    is_successful: bool | None = None
+    failure: FailureKind | None = None
+    failure_status_code: int | None = None
+    tokens: TokenCount = field(default_factory=TokenCount)
+    cost_usd: Decimal = Decimal(0)
+    screenshot: str | None = None
+    warnings: tuple[Warning, ...] = ()
+    queue_position: int | None = None
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One task of a session."""
+
+    id: UUID
+    session_id: UUID
+    number: int
+    task: str
+    model: str
+    status: RunStatus
+    created_at: datetime
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    ending: Ending | None = None
+    output: Any = None
+    is_successful: bool | None = None
+    failure: FailureKind | None = None
+    failure_status_code: int | None = None
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """One feed entry; `sequence` counts from 1 within the session and never changes."""
+
+    id: UUID
+    session_id: UUID
+    run_id: UUID | None
+    sequence: int
+    created_at: datetime
+    event: FeedEvent
+
+
+@dataclass(frozen=True)
+class EventPage:
+    """A stretch of a feed, oldest first; `has_more` tells of entries beyond it in the direction asked for."""
+
+    events: tuple[EventRecord, ...]
+    has_more: bool
+
+
+@dataclass(frozen=True)
+class SessionPage:
+    """One page of the session list, newest first."""
+
+    sessions: tuple[SessionRecord, ...]
+    total: int

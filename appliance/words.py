@@ -1,0 +1,83 @@
+"""The closed vocabularies of the product: one enumeration per idea, spelt as stored and as sent on the wire."""
+
+from enum import StrEnum
+
+
+class SessionStatus(StrEnum):
+    """State of a session as the v3 API names it; no other word may reach a client."""
+
+    CREATED = "created"
+    IDLE = "idle"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    TIMED_OUT = "timed_out"
+    ERROR = "error"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether a session in this state will never work again."""
+        return self in (SessionStatus.STOPPED, SessionStatus.TIMED_OUT, SessionStatus.ERROR)
+
+
+class RunStatus(StrEnum):
+    """State of one run inside a session."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+class StopStrategy(StrEnum):
+    """What a stop request ends: the running task only, or the whole session."""
+
+    TASK = "task"
+    SESSION = "session"
+
+
+class Ending(StrEnum):
+    """How a run ended; says nothing about whether it delivered."""
+
+    DONE = "done"
+    STOPPED = "stopped"
+    TIMED_OUT = "timed_out"
+    STEPS_SPENT = "steps_spent"
+    BUDGET_SPENT = "budget_spent"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
+class FailureKind(StrEnum):
+    """Why a run failed, as callers are told it."""
+
+    PROVIDER_RATE_LIMIT = "provider_rate_limit"
+    PROVIDER_SERVER_ERROR = "provider_server_error"
+    PROVIDER_CONNECTION_ERROR = "provider_connection_error"
+    PROVIDER_TIMEOUT = "provider_timeout"
+    PROVIDER_ERROR = "provider_error"
+    SESSION_TIMEOUT = "session_timeout"
+    INVALID_OUTPUT = "invalid_output"
+    BUDGET_EXCEEDED = "budget_exceeded"
+    AGENT_FAILURE = "agent_failure"
+
+
+class ReceiptStatus(StrEnum):
+    """What an action really did."""
+
+    OK = "ok"
+    NO_EFFECT = "no_effect"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    NEEDS_DECISION = "needs_decision"
+    SKIPPED = "skipped"
+
+
+class Effort(StrEnum):
+    """How hard a model is asked to reason, from not at all to as much as it can."""
+
+    NONE = "none"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+    MAX = "max"
