@@ -11,7 +11,7 @@ from appliance.words import Effort, Ending, FailureKind, RunStatus, SessionStatu
 
 
 @dataclass(frozen=True)
-class Warning:
+class FieldWarning:
     """A request field that is accepted but does nothing here."""
 
     field: str
@@ -49,7 +49,7 @@ class SessionRecord:
     tokens: TokenCount = field(default_factory=TokenCount)
     cost_usd: Decimal = Decimal(0)
     screenshot: str | None = None
-    warnings: tuple[Warning, ...] = ()
+    warnings: tuple[FieldWarning, ...] = ()
     queue_position: int | None = None
 
 
