@@ -140,9 +140,7 @@ class RunEnding(PilothouseError):
 
     ending = Ending.FAILED
 
-    def __init__(
-        self, message: str, *, failure: FailureKind | None = None, status_code: int | None = None
-    ) -> None:
+    def __init__(self, message: str, *, failure: FailureKind | None = None, status_code: int | None = None) -> None:
         super().__init__(message)
         self.failure = failure
         self.status_code = status_code

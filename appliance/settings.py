@@ -29,7 +29,9 @@ class Settings(BaseSettings):
     api_key: SecretStr | None = Field(None, description="Bootstrap API key with full scope.")
     admin_email: str = Field("", description="E-mail address of the administrator made at first start.")
     admin_password: SecretStr | None = Field(None, description="Password of that administrator.")
-    secret_key: SecretStr | None = Field(None, description="Key for cookies and links; by default made and kept in DATA_DIR.")
+    secret_key: SecretStr | None = Field(
+        None, description="Key for cookies and links; by default made and kept in DATA_DIR."
+    )
     database_url: str = Field("", description="Database; by default SQLite in DATA_DIR.")
     anthropic_api_key: SecretStr | None = Field(None, description="Key for Anthropic models.")
     anthropic_base_url: str = Field("", description="Address of the Anthropic API, if not the usual one.")
