@@ -39,26 +39,26 @@ class TokenCount(msgspec.Struct, frozen=True):
         )
 
 
-class TaskGiven(Event, tag="task_given"):
+class TaskGiven(Event, frozen=True, tag="task_given"):
     """The user's words, first entry of every run."""
 
     task: str
     model: str
 
 
-class RunQueued(Event, tag="run_queued"):
+class RunQueued(Event, frozen=True, tag="run_queued"):
     """The run waits for a slot; `position` counts from 1."""
 
     position: int
 
 
-class RunStarted(Event, tag="run_started"):
+class RunStarted(Event, frozen=True, tag="run_started"):
     """The run holds a slot and a browser is being started on it."""
 
     slot: int
 
 
-class StepPlanned(Event, tag="step_planned"):
+class StepPlanned(Event, frozen=True, tag="step_planned"):
     """What the agent saw, what the model answered, and which actions follow.
 
     `screenshot` is a file name inside the session's `screenshots` folder; times are in milliseconds.
@@ -77,7 +77,7 @@ class StepPlanned(Event, tag="step_planned"):
     think_ms: int = 0
 
 
-class ActionFinished(Event, tag="action_finished"):
+class ActionFinished(Event, frozen=True, tag="action_finished"):
     """The receipt of one action; `url` is where the tab is afterwards."""
 
     step: int
@@ -89,7 +89,7 @@ class ActionFinished(Event, tag="action_finished"):
     url: str = ""
 
 
-class Notice(Event, tag="notice"):
+class Notice(Event, frozen=True, tag="notice"):
     """Something a person should know; `code` is a stable word such as "reply_repaired"."""
 
     code: str
@@ -97,7 +97,7 @@ class Notice(Event, tag="notice"):
     is_trouble: bool = False
 
 
-class RunFinished(Event, tag="run_finished"):
+class RunFinished(Event, frozen=True, tag="run_finished"):
     """How the run ended and what it delivered; `output` is a string, a JSON object or null."""
 
     ending: Ending
