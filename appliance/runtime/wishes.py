@@ -1,0 +1,43 @@
+"""What a caller asks for when a session is made or continued, before it is checked; None means "not said"."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+from uuid import UUID
+
+from appliance.persistence.records import FieldWarning
+from appliance.words import Effort
+
+ThinkingLevel = Literal["disabled", "low", "medium", "high"]
+
+EFFORT_OF_LEVEL: dict[str, Effort] = {
+    "disabled": Effort.NONE,
+    "low": Effort.LOW,
+    "medium": Effort.MEDIUM,
+    "high": Effort.HIGH,
+}
+
+
+@dataclass(frozen=True)
+class SessionWish:
+    """A request to make a session, to start one with a task, or to give an idle one its next task.
+
+    `max_cost_usd` is the money for the whole session, `timeout` the seconds for one run, `clears_thinking` says
+    that the caller sent an explicit null for the thinking level. `warnings` are fields that do nothing here.
+    """
+
+    task: str | None = None
+    session_id: UUID | None = None
+    model: str | None = None
+    effort: Effort | None = None
+    thinking_level: ThinkingLevel | None = None
+    clears_thinking: bool = False
+    keep_alive: bool | None = None
+    max_cost_usd: Decimal | None = None
+    output_schema: dict[str, Any] | None = None
+    max_steps: int | None = None
+    timeout: float | None = None
+    system_prompt_extension: str | None = None
+    screen_width: int | None = None
+    screen_height: int | None = None
+    warnings: tuple[FieldWarning, ...] = ()
