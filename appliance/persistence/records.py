@@ -99,3 +99,51 @@ class SessionPage:
 
     sessions: tuple[SessionRecord, ...]
     total: int
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """One step of a run and what it cost; `cost_usd` is None where the price is not known."""
+
+    run_id: UUID
+    number: int
+    created_at: datetime
+    url: str
+    title: str
+    tokens: TokenCount
+    cost_usd: Decimal | None = None
+    screenshot: str | None = None
+    observe_ms: int = 0
+    think_ms: int = 0
+
+
+@dataclass(frozen=True)
+class UserRecord:
+    """A person who may sign in; `email` is in lower case."""
+
+    id: UUID
+    email: str
+    password_hash: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class KeyRecord:
+    """An API key as the database knows it: `hash` is the SHA-256 in hex, `prefix` what people recognise it by."""
+
+    id: UUID
+    name: str
+    prefix: str
+    hash: str
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class ProcessRecord:
+    """A process group of ours; `start_ticks` is its leader's start time as /proc/<pid>/stat has it."""
+
+    pgid: int
+    kind: str
+    start_ticks: int
+    session_id: UUID | None = None

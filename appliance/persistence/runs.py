@@ -1,0 +1,112 @@
+"""Reads and changes run rows: the tasks of a session in the order they were given."""
+
+from datetime import datetime
+from typing import Any, TypedDict, Unpack
+from uuid import UUID
+
+from sqlalchemy import Row, func, insert, select, update
+
+from appliance.errors import NotFound
+from appliance.persistence.columns import utc_now
+from appliance.persistence.ids import new_id
+from appliance.persistence.records import RunRecord
+from appliance.persistence.tables import runs
+from appliance.persistence.writer import Transaction
+from appliance.words import Ending, FailureKind, RunStatus
+
+
+class RunChanges(TypedDict, total=False):
+    """What becomes different about a run; what is not named stays."""
+
+    status: RunStatus
+    started_at: datetime | None
+    ended_at: datetime | None
+    ending: Ending | None
+    output: Any
+    is_successful: bool | None
+    failure: FailureKind | None
+    failure_status_code: int | None
+
+
+async def add_run(transaction: Transaction, session_id: UUID, *, task: str, model: str) -> RunRecord:
+    """Write a new queued run with the session's next number, counted from 1, and return it."""
+    last = await transaction.scalar(select(func.max(runs.c.number)).where(runs.c.session_id == session_id))
+    run = RunRecord(
+        id=new_id(),
+        session_id=session_id,
+        number=(last or 0) + 1,
+        task=task,
+        model=model,
+        status=RunStatus.QUEUED,
+        created_at=utc_now(),
+    )
+    await transaction.execute(
+        insert(runs).values(
+            id=run.id,
+            session_id=session_id,
+            number=run.number,
+            task=task,
+            model=model,
+            status=run.status,
+            created_at=run.created_at,
+        )
+    )
+    return run
+
+
+async def change_run(transaction: Transaction, run_id: UUID, **changes: Unpack[RunChanges]) -> None:
+    """Apply the changes; raises NotFound when there is no such run."""
+    result = await transaction.execute(update(runs).where(runs.c.id == run_id).values(changes))
+    if result.rowcount == 0:
+        raise NotFound("Run not found")
+
+
+async def find_run(transaction: Transaction, run_id: UUID) -> RunRecord:
+    """Return the run; raises NotFound when there is none."""
+    row = (await transaction.execute(select(runs).where(runs.c.id == run_id))).first()
+    if row is None:
+        raise NotFound("Run not found")
+    return _to_record(row)
+
+
+async def find_latest_run(transaction: Transaction, session_id: UUID) -> RunRecord | None:
+    """Return the session's newest run, or None while it has none."""
+    own = select(runs).where(runs.c.session_id == session_id)
+    row = (await transaction.execute(own.order_by(runs.c.number.desc()).limit(1))).first()
+    return None if row is None else _to_record(row)
+
+
+async def list_runs(transaction: Transaction, session_id: UUID) -> tuple[RunRecord, ...]:
+    """Return the session's runs, oldest first."""
+    own = select(runs).where(runs.c.session_id == session_id)
+    return tuple(_to_record(row) for row in await transaction.execute(own.order_by(runs.c.number)))
+
+
+async def list_runs_in(transaction: Transaction, *statuses: RunStatus) -> tuple[RunRecord, ...]:
+    """Return every run in one of the states, oldest first."""
+    matching = select(runs).where(runs.c.status.in_(statuses))
+    return tuple(_to_record(row) for row in await transaction.execute(matching.order_by(runs.c.id)))
+
+
+async def queued_runs(transaction: Transaction) -> tuple[RunRecord, ...]:
+    """Return the runs that wait for a slot, oldest first."""
+    return await list_runs_in(transaction, RunStatus.QUEUED)
+
+
+def _to_record(row: Row[Any]) -> RunRecord:
+    return RunRecord(
+        id=row.id,
+        session_id=row.session_id,
+        number=row.number,
+        task=row.task,
+        model=row.model,
+        status=row.status,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        ending=row.ending,
+        output=row.output,
+        is_successful=row.is_successful,
+        failure=row.failure,
+        failure_status_code=row.failure_status_code,
+    )

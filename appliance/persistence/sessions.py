@@ -1,0 +1,190 @@
+"""Reads and changes session rows; a deleted session is as good as absent, only its row stays."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, TypedDict, Unpack
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import ColumnElement, Row, Select, and_, func, insert, select, update
+
+from appliance.errors import NotFound
+from appliance.events import TokenCount
+from appliance.persistence.columns import utc_now
+from appliance.persistence.records import FieldWarning, SessionPage, SessionRecord
+from appliance.persistence.tables import runs, sessions
+from appliance.persistence.writer import Transaction
+from appliance.words import Effort, FailureKind, RunStatus, SessionStatus
+
+
+class SessionChanges(TypedDict, total=False):
+    """What becomes different about a session; what is not named stays. The three `more_…` are added to its totals."""
+
+    status: SessionStatus
+    model: str
+    wire_model: str
+    title: str
+    output: Any
+    output_schema: dict[str, Any] | None
+    effort: Effort | None
+    thinking_level: str | None
+    keep_alive: bool
+    max_cost_usd: Decimal | None
+    max_steps: int | None
+    timeout: float | None
+    system_prompt_extension: str
+    screen_width: int | None
+    screen_height: int | None
+    last_step_summary: str | None
+    is_successful: bool | None
+    failure: FailureKind | None
+    failure_status_code: int | None
+    screenshot: str | None
+    warnings: tuple[FieldWarning, ...]
+    more_tokens: TokenCount
+    more_cost_usd: Decimal
+    more_steps: int
+
+
+async def add_session(transaction: Transaction, session: SessionRecord) -> None:
+    """Write a new session; `queue_position` is not stored but follows from the queued runs."""
+    await transaction.execute(
+        insert(sessions).values(
+            id=session.id,
+            status=session.status,
+            model=session.model,
+            wire_model=session.wire_model,
+            title=session.title,
+            output=session.output,
+            output_schema=session.output_schema,
+            effort=session.effort,
+            thinking_level=session.thinking_level,
+            keep_alive=session.keep_alive,
+            max_cost_usd=session.max_cost_usd,
+            max_steps=session.max_steps,
+            timeout=session.timeout,
+            system_prompt_extension=session.system_prompt_extension,
+            screen_width=session.screen_width,
+            screen_height=session.screen_height,
+            step_count=session.step_count,
+            last_step_summary=session.last_step_summary,
+            is_successful=session.is_successful,
+            failure=session.failure,
+            failure_status_code=session.failure_status_code,
+            cost_usd=session.cost_usd,
+            screenshot=session.screenshot,
+            warnings=session.warnings or None,
+            created_at=session.created_at,
+            updated_at=session.updated_at,
+            **token_values(session.tokens),
+        )
+    )
+
+
+async def find_session(transaction: Transaction, session_id: UUID) -> SessionRecord:
+    """Return the session; raises NotFound when there is none or it was deleted."""
+    row = (await transaction.execute(_select_sessions().where(sessions.c.id == session_id))).first()
+    if row is None:
+        raise NotFound("Session not found")
+    return _to_record(row)
+
+
+async def list_sessions(transaction: Transaction, *, page: int = 1, page_size: int = 20) -> SessionPage:
+    """Return one page of the sessions, newest first; a page past the end is empty."""
+    total = await transaction.scalar(select(func.count()).select_from(sessions).where(sessions.c.deleted_at.is_(None)))
+    newest_first = _select_sessions().order_by(sessions.c.created_at.desc(), sessions.c.id.desc())
+    rows = await transaction.execute(newest_first.limit(page_size).offset((page - 1) * page_size))
+    return SessionPage(tuple(_to_record(row) for row in rows), total or 0)
+
+
+async def list_sessions_in(transaction: Transaction, *statuses: SessionStatus) -> tuple[SessionRecord, ...]:
+    """Return every session in one of the states, oldest first."""
+    matching = _select_sessions().where(sessions.c.status.in_(statuses))
+    rows = await transaction.execute(matching.order_by(sessions.c.created_at, sessions.c.id))
+    return tuple(_to_record(row) for row in rows)
+
+
+async def change_session(transaction: Transaction, session_id: UUID, **changes: Unpack[SessionChanges]) -> None:
+    """Apply the changes and move `updated_at`; raises NotFound when there is no such session."""
+    values: dict[str, Any] = {"updated_at": utc_now(), **changes}
+    for name, count in token_values(values.pop("more_tokens", TokenCount())).items():
+        if count:
+            values[name] = sessions.c[name] + count
+    if more_steps := values.pop("more_steps", 0):
+        values["step_count"] = sessions.c.step_count + more_steps
+    if more_cost := values.pop("more_cost_usd", None):
+        values["cost_usd"] = sessions.c.cost_usd + more_cost
+    await _update(transaction, session_id, values)
+
+
+async def delete_session(transaction: Transaction, session_id: UUID, at: datetime | None = None) -> None:
+    """Hide the session from every later read; raises NotFound when there is none."""
+    await _update(transaction, session_id, {"deleted_at": at or utc_now()})
+
+
+def token_values(tokens: TokenCount) -> dict[str, int]:
+    """Return the token counts by column name."""
+    return {
+        "input_tokens": tokens.input,
+        "cache_read_tokens": tokens.cache_read,
+        "cache_write_tokens": tokens.cache_write,
+        "output_tokens": tokens.output,
+    }
+
+
+async def _update(transaction: Transaction, session_id: UUID, values: dict[str, Any]) -> None:
+    alive = and_(sessions.c.id == session_id, sessions.c.deleted_at.is_(None))
+    result = await transaction.execute(update(sessions).where(alive).values(values))
+    if result.rowcount == 0:
+        raise NotFound("Session not found")
+
+
+def _select_sessions() -> Select[Any]:
+    return select(sessions, _queue_position().label("queue_position")).where(sessions.c.deleted_at.is_(None))
+
+
+def _queue_position() -> ColumnElement[int | None]:
+    """Count the queued runs up to the session's own; ids grow with time, so the oldest run has position 1."""
+    own = runs.alias("own")
+    ahead = runs.alias("ahead")
+    of_session = select(own.c.id).where(own.c.session_id == sessions.c.id, _is_queued(own)).limit(1)
+    own_id = of_session.correlate(sessions).scalar_subquery()
+    count = select(func.count()).select_from(ahead).where(_is_queued(ahead), ahead.c.id <= own_id)
+    return func.nullif(count.correlate(sessions).scalar_subquery(), 0)
+
+
+def _is_queued(table: Any) -> ColumnElement[bool]:
+    return table.c.status == RunStatus.QUEUED
+
+
+def _to_record(row: Row[Any]) -> SessionRecord:
+    return SessionRecord(
+        id=row.id,
+        status=row.status,
+        model=row.model,
+        wire_model=row.wire_model,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        title=row.title,
+        output=row.output,
+        output_schema=row.output_schema,
+        effort=row.effort,
+        thinking_level=row.thinking_level,
+        keep_alive=row.keep_alive,
+        max_cost_usd=row.max_cost_usd,
+        max_steps=row.max_steps,
+        timeout=row.timeout,
+        system_prompt_extension=row.system_prompt_extension,
+        screen_width=row.screen_width,
+        screen_height=row.screen_height,
+        step_count=row.step_count,
+        last_step_summary=row.last_step_summary,
+        is_successful=row.is_successful,
+        failure=row.failure,
+        failure_status_code=row.failure_status_code,
+        tokens=TokenCount(row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens),
+        cost_usd=row.cost_usd,
+        screenshot=row.screenshot,
+        warnings=msgspec.convert(row.warnings or (), tuple[FieldWarning, ...]),
+        queue_position=row.queue_position,
+    )

@@ -1,0 +1,51 @@
+"""Writes and reads the steps of a run."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, insert, select
+
+from appliance.events import TokenCount
+from appliance.persistence.records import StepRecord
+from appliance.persistence.sessions import token_values
+from appliance.persistence.tables import steps
+from appliance.persistence.writer import Transaction
+
+
+async def add_step(transaction: Transaction, step: StepRecord) -> None:
+    """Write a step of a run."""
+    await transaction.execute(
+        insert(steps).values(
+            run_id=step.run_id,
+            number=step.number,
+            created_at=step.created_at,
+            url=step.url,
+            title=step.title,
+            screenshot=step.screenshot,
+            cost_usd=step.cost_usd,
+            observe_ms=step.observe_ms,
+            think_ms=step.think_ms,
+            **token_values(step.tokens),
+        )
+    )
+
+
+async def list_steps(transaction: Transaction, run_id: UUID) -> tuple[StepRecord, ...]:
+    """Return the run's steps in order."""
+    own = select(steps).where(steps.c.run_id == run_id).order_by(steps.c.number)
+    return tuple(_to_record(row) for row in await transaction.execute(own))
+
+
+def _to_record(row: Row[Any]) -> StepRecord:
+    return StepRecord(
+        run_id=row.run_id,
+        number=row.number,
+        created_at=row.created_at,
+        url=row.url,
+        title=row.title,
+        tokens=TokenCount(row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens),
+        cost_usd=row.cost_usd,
+        screenshot=row.screenshot,
+        observe_ms=row.observe_ms,
+        think_ms=row.think_ms,
+    )

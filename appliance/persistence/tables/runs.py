@@ -1,0 +1,27 @@
+"""One row per run: a task of a session, when it ran, how it ended and what it delivered."""
+
+from sqlalchemy import Boolean, Column, ForeignKey, Integer, String, Table, Text, UniqueConstraint, Uuid
+
+from appliance.persistence.columns import Json, Moment, Word
+from appliance.persistence.tables.base import metadata
+from appliance.words import Ending, FailureKind, RunStatus
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("session_id", Uuid, ForeignKey("sessions.id"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("task", Text, nullable=False),
+    Column("model", String(200), nullable=False),
+    Column("status", Word(RunStatus), nullable=False, index=True),
+    Column("created_at", Moment, nullable=False),
+    Column("started_at", Moment),
+    Column("ended_at", Moment),
+    Column("ending", Word(Ending)),
+    Column("output", Json),
+    Column("is_successful", Boolean),
+    Column("failure", Word(FailureKind)),
+    Column("failure_status_code", Integer),
+    UniqueConstraint("session_id", "number"),
+)
