@@ -1,12 +1,13 @@
 """What an action is: a name, its parameters, a function that does it, and the receipt it returns."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from appliance.browser.connection import Browser
+from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.words import Effort, ReceiptStatus
 from appliance.workspaces.scratchpad import Scratchpad
@@ -15,7 +16,7 @@ from appliance.workspaces.scratchpad import Scratchpad
 class Parameters(BaseModel):
     """Base of all parameter sets: unknown names are refused, values are immutable."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
 
 P = TypeVar("P", bound=Parameters)
@@ -27,7 +28,8 @@ class Receipt:
 
     `text` is one line for the model and the feed. `lasting` is what history keeps of it (the text when None).
     `carried` is long text shown to the model in the next step only. `ends_chain` says that the rest of a chain
-    must not run, since the page is no longer the one that was observed.
+    must not run, since the page is no longer the one that was observed. `tokens` are those of a model call that the
+    action made, to be added to the step's.
     """
 
     status: ReceiptStatus
@@ -37,6 +39,7 @@ class Receipt:
     ends_chain: bool = False
     url: str = ""
     duration_ms: int = 0
+    tokens: TokenCount = field(default_factory=TokenCount)
 
 
 @dataclass
@@ -53,9 +56,14 @@ class ActionContext:
 
 @dataclass(frozen=True)
 class Action(Generic[P]):
-    """One thing the model may do; `description` is the sentence the model reads."""
+    """One thing the model may do; `description` is the sentence the model reads.
+
+    `deadline` is in seconds. `touches_page` is False for actions that can be done while a dialog holds the page.
+    """
 
     name: str
     description: str
     parameters: type[P]
     run: Callable[[ActionContext, P], Awaitable[Receipt]]
+    deadline: float = 30.0
+    touches_page: bool = True
