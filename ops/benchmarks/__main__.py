@@ -1,0 +1,52 @@
+"""Runs the benchmarks named on the command line, all of them without a name, and prints one table."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from ops.benchmarks.measures import Figure, measure_idle, measure_start, measure_steps
+
+BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
+    "steps": measure_steps,
+    "start": measure_start,
+    "idle": measure_idle,
+}
+
+
+def print_table(results: dict[str, list[Figure]]) -> None:
+    """Print every figure with its limit, its reference and the ratio to it."""
+    table = Table("benchmark", "figure")
+    for name in ("value", "limit", "bare script", "ratio"):
+        table.add_column(name, justify="right")
+    for benchmark, figures in results.items():
+        for figure in figures:
+            table.add_row(
+                benchmark,
+                figure.name,
+                f"{figure.value:.3g} {figure.unit}" if figure.value < 1000 else f"{figure.value:.0f} {figure.unit}",
+                "" if figure.limit is None else f"{figure.limit:g}",
+                "" if figure.reference is None else f"{figure.reference:.3g}",
+                "" if not figure.reference else f"{figure.value / figure.reference:.2f}",
+            )
+    Console().print(table)
+
+
+def main() -> None:
+    """Parse the arguments, measure, print, and write JSON where asked."""
+    parser = argparse.ArgumentParser(prog="ops/bench", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[[], *BENCHMARKS], help="which to run; all when none is named")
+    parser.add_argument("--json", type=Path, help="file for the figures as JSON")
+    arguments = parser.parse_args()
+    results = {name: BENCHMARKS[name]() for name in arguments.names or BENCHMARKS}
+    print_table(results)
+    if arguments.json:
+        figures = {name: [figure.to_json() for figure in values] for name, values in results.items()}
+        arguments.json.write_text(json.dumps(figures, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
