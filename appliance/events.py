@@ -78,7 +78,10 @@ class StepPlanned(Event, frozen=True, tag="step_planned"):
 
 
 class ActionFinished(Event, frozen=True, tag="action_finished"):
-    """The receipt of one action; `url` is where the tab is afterwards."""
+    """The receipt of one action; `url` is where the tab is afterwards.
+
+    `tokens` are those of model calls the action made, beside the step's own in its StepPlanned.
+    """
 
     step: int
     call_id: str
@@ -87,6 +90,7 @@ class ActionFinished(Event, frozen=True, tag="action_finished"):
     text: str
     duration_ms: int
     url: str = ""
+    tokens: TokenCount = TokenCount()
 
 
 class Notice(Event, frozen=True, tag="notice"):

@@ -1,0 +1,140 @@
+"""Where a run's results go while it works: each fact of a step to the feed, for people, and to the permanent record."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from appliance.agent.assignment import Assignment
+from appliance.agent.outcome import Outcome
+from appliance.agent.record import Record, RecordedReceipt, RunClosed, RunOpened, StepAnswered, StepAsked, StepClosed
+from appliance.agent.step import Step
+from appliance.browser.observation import Screenshot
+from appliance.events import ActionFinished, FeedEvent, Notice, StepPlanned, TokenCount
+from appliance.models.base import Reply
+
+
+@dataclass(frozen=True)
+class Outlets:
+    """The outlets of one run.
+
+    `emit` takes feed entries. `keep_screenshot` stores the picture of a step, by its number, and returns its file
+    name. `price` returns what tokens cost in US dollars, None when that is not known.
+    """
+
+    emit: Callable[[FeedEvent], Awaitable[None]]
+    keep_screenshot: Callable[[int, Screenshot], Awaitable[str]]
+    price: Callable[[TokenCount], Decimal | None]
+    record: Record
+
+    async def notice(self, code: str, text: str) -> None:
+        """Tell the feed something a person should know."""
+        await self.emit(Notice(code=code, text=text))
+
+    def run_opened(self, assignment: Assignment, model: str) -> None:
+        """Record that a run begins."""
+        self.record.append(
+            RunOpened(
+                task=assignment.task,
+                model=model,
+                max_steps=assignment.max_steps,
+                timeout=assignment.timeout,
+                output_schema=assignment.output_schema,
+            )
+        )
+
+    def step_asked(self, step: Step, request: str) -> None:
+        """Record the text of the request that is about to be sent for an observed step."""
+        observation = step.observation
+        assert observation is not None
+        self.record.append(
+            StepAsked(
+                step=step.number,
+                request=request,
+                url=observation.url,
+                title=observation.title,
+                fingerprint=observation.fingerprint,
+                screenshot=step.screenshot,
+                observe_ms=observation.duration_ms,
+            )
+        )
+
+    async def step_planned(self, step: Step, reply: Reply) -> None:
+        """Record and tell what the model replied, before its actions run."""
+        observation, plan = step.observation, step.plan
+        assert observation is not None
+        assert plan is not None
+        calls = tuple(action.call for action in plan.actions)
+        self.record.append(
+            StepAnswered(
+                step=step.number,
+                reply=reply.text,
+                calls=list(calls),
+                tokens=step.planning_tokens,
+                model=reply.model_name,
+                think_ms=step.think_ms,
+                rejected=step.rejected,
+            )
+        )
+        await self.emit(
+            StepPlanned(
+                step=step.number,
+                see=plan.see,
+                plan=plan.plan,
+                move=plan.move,
+                calls=calls,
+                url=observation.url,
+                title=observation.title,
+                tokens=step.planning_tokens,
+                screenshot=step.screenshot,
+                observe_ms=observation.duration_ms,
+                think_ms=step.think_ms,
+            )
+        )
+
+    async def actions_finished(self, step: Step) -> None:
+        """Tell the receipts that the feed does not have yet."""
+        while step.plan is not None and step.reported < len(step.receipts):
+            call, receipt = step.plan.actions[step.reported].call, step.receipts[step.reported]
+            step.reported += 1
+            await self.emit(
+                ActionFinished(
+                    step=step.number,
+                    call_id=call.call_id,
+                    name=call.name,
+                    status=receipt.status,
+                    text=receipt.text,
+                    duration_ms=receipt.duration_ms,
+                    url=receipt.url,
+                    tokens=receipt.tokens,
+                )
+            )
+
+    def step_closed(self, step: Step) -> None:
+        """Record that a step is over, however far it came."""
+        actions = step.plan.actions if step.plan is not None else ()
+        receipts = [
+            RecordedReceipt(
+                call_id=action.call.call_id,
+                status=receipt.status,
+                text=receipt.text,
+                url=receipt.url,
+                duration_ms=receipt.duration_ms,
+                carried=receipt.carried,
+            )
+            for action, receipt in zip(actions, step.receipts, strict=False)
+        ]
+        self.record.append(StepClosed(step=step.number, receipts=receipts, tokens=step.tokens, trouble=step.trouble))
+
+    def run_closed(self, outcome: Outcome) -> None:
+        """Record how the run ended."""
+        self.record.append(
+            RunClosed(
+                ending=outcome.ending,
+                is_successful=outcome.is_successful,
+                summary=outcome.summary,
+                steps=outcome.steps,
+                output=outcome.output,
+                failure=outcome.failure,
+                status_code=outcome.status_code,
+            )
+        )

@@ -1,0 +1,61 @@
+"""The words the model is given, kept as Markdown in `prompts/` and filled in here."""
+
+import json
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+from appliance.agent.assignment import Assignment
+from appliance.agent.progress import GIVE_UP_AT
+from appliance.errors import RunEnding
+
+_FOLDER = Path(__file__).with_name("prompts")
+
+
+def system_prompt(actions: str, extension: str) -> str:
+    """Return the rules, the list of actions, and what the caller adds to them."""
+    parts = [_read("system.md") + actions]
+    if extension.strip():
+        parts.append(f"# From the person who set this up\n{extension.strip()}")
+    return "\n\n".join(parts)
+
+
+def task_block(assignment: Assignment, today: date) -> str:
+    """Return the part of the prompt that says what is wanted; it stays the same for the whole run."""
+    parts = [f"Today is {today.isoformat()} (UTC)."]
+    if assignment.earlier:
+        turns = "\n".join(f"Task: {turn.task}\nYour answer: {turn.answer}" for turn in assignment.earlier)
+        parts.append(f"<earlier_tasks>\n{turns}\n</earlier_tasks>")
+    parts.append(f"<task>\n{assignment.task}\n</task>")
+    if assignment.output_schema is not None:
+        schema = json.dumps(assignment.output_schema, ensure_ascii=False, separators=(",", ":"))
+        parts.append(f"<answer_schema>\n{schema}\n</answer_schema>")
+    return "\n".join(parts)
+
+
+def step_notice(number: int, max_steps: int) -> str:
+    """Return where the run stands in its steps."""
+    late = " Begin to bring it to an end." if number > 3 * max_steps / 4 else ""
+    return f"Step {number} of {max_steps}.{late}"
+
+
+def delivery_notice(limit: RunEnding) -> str:
+    """Return what the model is told in the turn in which only the answer is accepted."""
+    return _read("delivery.md").replace("{limit}", limit.message)
+
+
+def correction(defect: str, *, only_done: bool) -> str:
+    """Return what the model is told about a reply that could not be used."""
+    accepted = 'The only action accepted now is {"done": {"text": "...", "success": false}}.' if only_done else ""
+    return _read("correction.md").replace("{accepted}", accepted).replace("{defect}", defect).strip()
+
+
+def repeating_notice(count: int) -> str:
+    """Return what the model is told when it repeats itself."""
+    return _read("repeating.md").replace("{count}", str(count)).replace("{limit}", str(GIVE_UP_AT))
+
+
+@cache
+def _read(name: str) -> str:
+    text = (_FOLDER / name).read_text(encoding="utf-8")
+    return text if name == "system.md" else text.strip()
