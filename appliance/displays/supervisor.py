@@ -10,7 +10,6 @@ from xml.parsers.expat import ExpatError
 
 from appliance.errors import MachineFault
 
-
 _LOOK_AGAIN = 0.02
 
 
@@ -110,7 +109,9 @@ class Supervisor:
         """Wait for a stop that somebody else asked for: supervisord can neither repeat it nor start meanwhile."""
         try:
             async with asyncio.timeout(self._timeout):
-                while (await self.find(name)).state is ProcessState.STOPPING:
+                while True:
+                    if (await self.find(name)).state is not ProcessState.STOPPING:
+                        return
                     await asyncio.sleep(_LOOK_AGAIN)
         except TimeoutError as error:
             raise SupervisorUnreachable(f"supervisord does not come to an end with stopping {name}.") from error
