@@ -27,7 +27,7 @@ _MAX_TABS = 20
 _MAX_TODO = 2_000
 _MAX_LISTING = 1_000
 _FENCES = re.compile(
-    r"<(\s*/?\s*)(?=(?:page|read_once|task|history|files|notice|earlier_tasks|answer_schema)\b)", re.IGNORECASE
+    r"<(\s*/?\s*)(?=(?:page|read_once|task|history|files|notice|earlier_tasks|answer_schema)(?![\w-]))", re.IGNORECASE
 )
 
 
