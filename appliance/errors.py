@@ -7,7 +7,7 @@ PilothouseError
 │   ├── NotFound (404)         ├── Conflict (409)          ├── CapReached (402)
 │   └── TooManyRequests (429)
 ├── MachineFault               a process of ours did not do its part
-│   ├── DisplayUnavailable     └── BrowserUnavailable
+│   ├── DisplayUnavailable     ├── BrowserUnavailable   └── DatabaseUnavailable
 ├── ActionFailed               goes back to the model as a receipt
 │   ├── ElementGone            ├── ActionRefused (policy)  └── ActionInvalid (parameters)
 ├── BrowserLost                the browser or the tab's renderer went away
@@ -102,6 +102,10 @@ class DisplayUnavailable(MachineFault):
 
 class BrowserUnavailable(MachineFault):
     """Chromium could not be started or attached."""
+
+
+class DatabaseUnavailable(MachineFault):
+    """The database cannot be read or written now: its disk is full, its file is locked or gone."""
 
 
 class ActionFailed(PilothouseError):

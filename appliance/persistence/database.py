@@ -5,10 +5,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import event, make_url
+from sqlalchemy import event, make_url, text
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from appliance.errors import DatabaseUnavailable
 from appliance.persistence.writer import Transaction, Writer
 
 __all__ = ["Database", "Transaction", "make_engine"]
@@ -31,11 +33,25 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[Transaction]:
-        """Give a connection that sees one consistent state and changes nothing."""
-        async with self._engine.connect() as connection:
-            await connection.execution_options(reads_only=True)
-            async with connection.begin():
-                yield connection
+        """Give a connection that sees one consistent state and changes nothing; raises DatabaseUnavailable."""
+        try:
+            async with self._engine.connect() as connection:
+                await connection.execution_options(reads_only=True)
+                async with connection.begin():
+                    yield connection
+        except OperationalError as error:
+            raise DatabaseUnavailable(
+                f"The database cannot be read ({error.orig}); look at its disk and its owner."
+            ) from error
+
+    async def answers(self) -> bool:
+        """Whether the database can be read now."""
+        try:
+            async with self.read() as connection:
+                await connection.execute(text("SELECT 1 FROM alembic_version"))
+        except DatabaseUnavailable:
+            return False
+        return True
 
     async def close(self) -> None:
         """Write what is queued and let go of all connections."""

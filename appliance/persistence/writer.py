@@ -10,7 +10,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from appliance.errors import DatabaseUnavailable
 
 T = TypeVar("T")
 Transaction = AsyncConnection
@@ -55,6 +58,8 @@ class Writer:
 
     async def submit(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Return what `work` returns, once it is committed; raises what it raises, with its changes undone.
+
+        Raises DatabaseUnavailable when the database itself is out of order.
 
         `work` may only use the transaction: it holds up every other writer, and must not submit more work itself.
         Work that was begun is committed even when the caller is cancelled meanwhile.
@@ -113,6 +118,15 @@ def _answer(order: _Order) -> None:
     if order.answer.done():
         return
     if order.error is not None:
-        order.answer.set_exception(order.error)
+        order.answer.set_exception(_translate(order.error))
     else:
         order.answer.set_result(order.result)
+
+
+def _translate(error: Exception) -> Exception:
+    """Return the error as callers know it: they are told of a database out of order without SQLAlchemy's words."""
+    if not isinstance(error, OperationalError):
+        return error
+    unavailable = DatabaseUnavailable(f"The database cannot be written ({error.orig}); look at its disk and its owner.")
+    unavailable.__cause__ = error
+    return unavailable

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from appliance.errors import Conflict
+from appliance.errors import Conflict, DatabaseUnavailable
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.users import add_user, count_users, find_user
 
@@ -130,3 +130,25 @@ async def test_rows_that_point_nowhere_are_refused(database: Database) -> None:
 
     with pytest.raises(IntegrityError):
         await database.writer.submit(write)
+
+
+async def test_a_database_out_of_order_is_told_in_one_sentence_and_recovers(database: Database, tmp_path: Path) -> None:
+    blocker = sqlite3.connect(tmp_path / "pilothouse.db", isolation_level=None)
+    async with database.read() as connection:
+        await connection.execute(text("SELECT 1"))
+    await database.writer.submit(_limit_size)
+    with pytest.raises(DatabaseUnavailable, match="disk is full"):
+        await database.writer.submit(lambda tx: add_user(tx, "big@x.org", "h" * 2_000_000))
+    blocker.execute("DROP TABLE users")
+    blocker.close()
+    with pytest.raises(DatabaseUnavailable, match="no such table"):
+        async with database.read() as connection:
+            await count_users(connection)
+    assert await database.answers()
+    await database.writer.submit(lambda tx: tx.execute(text("DROP TABLE alembic_version")))
+    assert not await database.answers()
+
+
+async def _limit_size(tx: Transaction) -> None:
+    pages = await tx.scalar(text("PRAGMA page_count"))
+    await tx.execute(text(f"PRAGMA max_page_count = {pages + 10}"))
