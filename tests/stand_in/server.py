@@ -131,7 +131,10 @@ class StandIn:
         await asyncio.to_thread(self.__exit__, kind, error, trace)
 
     def take(self, path: str, headers: dict[str, str], raw: bytes) -> tuple[Received, Answer]:
-        """Record a request and return it with its answer, selectors resolved; raises NotOnPage."""
+        """Record a request and return it with its answer, selectors resolved; raises NotOnPage.
+
+        A request with a part that this server refuses takes no step of the scenario.
+        """
         received_at = time.time()
         body = json.loads(raw or b"{}")
         asked = wire.read_request(body)
@@ -140,7 +143,8 @@ class StandIn:
         with self._lock:
             marker, scenario = self._find_scenario(text)
             number = self._counts.get((marker, kind), 0)
-            self._counts[marker, kind] = number + 1
+            refused = self._refused_part(path, body, asked)
+            self._counts[marker, kind] = number + (not refused)
             received = Received(
                 path=path,
                 provider=_provider_of(path),
@@ -155,6 +159,8 @@ class StandIn:
                 size=len(raw),
             )
             self.requests.append(received)
+        if refused:
+            return received, Answer(failure={"__http__": 400, "message": f"{refused} are not supported by this server"})
         answer = scenario.answer(kind, number)
         try:
             return received, Answer(resolve(answer.reply, asked.texts), answer.failure, answer.options)
@@ -169,6 +175,13 @@ class StandIn:
             return
         with self._lock, self._log.open("a") as file:
             file.write(json.dumps(_log_line(received)) + "\n")
+
+    def _refused_part(self, path: str, body: dict[str, Any], asked: wire.Asked) -> str:
+        if _provider_of(path) != "compatible":
+            return ""
+        form = (body.get("response_format") or {}).get("type", "")
+        parts = {form, "tools" if body.get("tools") else "", "images" if asked.images else ""}
+        return next((part for part in sorted(parts) if part in self.refuses), "")
 
     def _find_scenario(self, text: str) -> tuple[str, Scenario]:
         found = [(text.rfind(marker), marker) for marker in self._tasks if marker in text]
@@ -245,10 +258,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, received: Received, answer: Answer) -> None:
         if delay := answer.options.get("__delay__"):
             self.server.stand_in.closing.wait(delay)
-        refused = self._refused_part(received)
-        if refused:
-            self._send_failure({"__http__": 400, "message": f"{refused} is not supported by this server"})
-        elif answer.failure is None:
+        if answer.failure is None:
             self._speak(received, answer)
         elif "__http__" in answer.failure:
             self._send_failure(answer.failure)
@@ -259,13 +269,6 @@ class _Handler(BaseHTTPRequestHandler):
             if seconds:
                 self.server.stand_in.closing.wait(None if seconds is True else seconds)
             self.close_connection = True
-
-    def _refused_part(self, received: Received) -> str:
-        if received.provider != "compatible":
-            return ""
-        wanted = (received.body.get("response_format") or {}).get("type", "")
-        parts = {wanted, "tools" if received.body.get("tools") else "", "images" if received.images else ""}
-        return next((part for part in sorted(parts) if part in self.server.stand_in.refuses), "")
 
     def _speak(self, received: Received, answer: Answer) -> None:
         options = answer.options

@@ -1,0 +1,212 @@
+"""Anthropic's Messages API: the reply is the input of the one tool offered; a repeated prefix is marked for caching."""
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+from appliance.events import TokenCount
+from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, Text
+from appliance.models.catalog import ModelEntry
+from appliance.models.failures import Service
+from appliance.models.remote import SDK_RETRIES, RemoteModel, give_up_on_long_waits
+from appliance.words import Effort
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+
+PATIENCE = 180.0
+MARKS = 3
+"""Cache marks left for messages: the API takes four in all and the system prompt has one."""
+
+_THINKING_BUDGETS = {Effort.LOW: 2_048, Effort.MEDIUM: 8_192, Effort.HIGH: 16_384}
+_STOPS: dict[str, Literal["end", "length", "refusal"]] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+_CACHED = {"cache_control": {"type": "ephemeral"}}
+
+
+class AnthropicModel(RemoteModel):
+    """One of Anthropic's models."""
+
+    def __init__(self, entry: ModelEntry, key: str, base_url: str = "") -> None:
+        service = Service("Anthropic", base_url, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", key)
+        super().__init__(entry, service, "anthropic")
+
+    def connect(self) -> "AsyncAnthropic":
+        """Return the client."""
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient  # noqa: PLC0415
+
+        return AsyncAnthropic(
+            api_key=self.service.key,
+            base_url=self.service.address or "https://api.anthropic.com",
+            max_retries=SDK_RETRIES,
+            http_client=DefaultAsyncHttpxClient(event_hooks={"response": [give_up_on_long_waits]}),
+        )
+
+    def patience(self, request: ModelRequest) -> float:
+        """Return the seconds one try may take."""
+        return min(PATIENCE, request.timeout)
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Ask once and return the reply."""
+        from anthropic import Timeout  # noqa: PLC0415
+        from anthropic.types import Message as Whole  # noqa: PLC0415
+
+        body = self.body(request)
+        create: Any = self._client.messages.create
+        timeout = Timeout(self.patience(request), connect=10.0)
+        reading = _Reading(request.shape.name if request.shape else "")
+        if on_text is not None:
+            async with await create(**body, timeout=timeout, stream=True) as events:
+                async for event in events:
+                    if piece := reading.add_event(event):
+                        await on_text(piece)
+        else:
+            message = await create(**body, timeout=timeout)
+            if not isinstance(message, Whole):
+                raise self.service.unintelligible()
+            reading.add_message(message)
+        if not reading.model:
+            raise self.service.unintelligible()
+        return reading.reply()
+
+    def body(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the request in Anthropic's form."""
+        effort = self.entry.nearest_effort(request.effort)
+        thinking, budget = self._thinking(effort)
+        body: dict[str, Any] = {
+            "model": self.entry.api_name,
+            "max_tokens": min(request.max_output_tokens + budget, self.entry.max_output_tokens),
+            "messages": _messages(request.messages),
+        }
+        if request.system:
+            body["system"] = [{"type": "text", "text": request.system, **_CACHED}]
+        if thinking:
+            body["thinking"] = thinking
+        if effort not in (None, Effort.NONE) and self.entry.thinking != "budget":
+            body["output_config"] = {"effort": str(effort)}
+        if request.shape:
+            shape = request.shape
+            body["tools"] = [{"name": shape.name, "description": shape.description, "input_schema": shape.schema}]
+            body["tool_choice"] = self._tool_choice(shape.name, effort)
+        return body
+
+    def _thinking(self, effort: Effort | None) -> tuple[dict[str, Any], int]:
+        """Return the thinking setting (empty: the provider's default) and the tokens it may take beside the reply."""
+        kind = self.entry.thinking
+        if effort is None or kind == "none":
+            return {}, 0 if kind in ("none", "budget", "opt_in") else _THINKING_BUDGETS[Effort.HIGH]
+        if kind == "budget":
+            budget = _THINKING_BUDGETS.get(effort, 0)
+            return ({"type": "enabled", "budget_tokens": budget} if budget else {}), budget
+        if effort is Effort.NONE:
+            off = {"default": "disabled", "between_tools": "between_tools"}.get(kind)
+            return ({"type": off} if off else {}), 0
+        return {"type": "adaptive"}, 2 * _THINKING_BUDGETS[Effort.HIGH]
+
+    def _tool_choice(self, tool: str, effort: Effort | None) -> dict[str, Any]:
+        """Force the tool where the API allows it, which it does not while the model thinks."""
+        thinks = self.entry.default_effort if effort is None else effort
+        if self.entry.forced_tools and thinks in (None, Effort.NONE):
+            return {"type": "tool", "name": tool, "disable_parallel_tool_use": True}
+        return {"type": "auto", "disable_parallel_tool_use": True}
+
+
+class _Reading:
+    """Gathers a reply from a whole message or from its events."""
+
+    def __init__(self, tool: str) -> None:
+        self.model = ""
+        self._tool = tool
+        self._texts: list[str] = []
+        self._inputs: dict[int, str] = {}
+        self._usage: dict[str, int] = {}
+        self._stop = ""
+
+    def add_message(self, message: Any) -> None:
+        self.model = message.model
+        self._stop = message.stop_reason or ""
+        self._count(message.usage)
+        for number, block in enumerate(message.content):
+            if block.type == "text":
+                self._texts.append(block.text)
+            elif block.type == "tool_use":
+                self._inputs[number] = json.dumps(block.input, ensure_ascii=False)
+
+    def add_event(self, event: Any) -> str:
+        """Take one event in and return the text that it adds."""
+        if event.type == "message_start":
+            self.model = event.message.model
+            self._count(event.message.usage)
+        elif event.type == "content_block_start" and event.content_block.type == "tool_use":
+            self._inputs[event.index] = ""
+        elif event.type == "content_block_delta":
+            return self._add_delta(event.index, event.delta)
+        elif event.type == "message_delta":
+            self._stop = event.delta.stop_reason or self._stop
+            self._count(event.usage)
+        return ""
+
+    def _add_delta(self, index: int, delta: Any) -> str:
+        if delta.type == "text_delta":
+            self._texts.append(delta.text)
+            return delta.text
+        if delta.type == "input_json_delta":
+            self._inputs[index] = self._inputs.get(index, "") + delta.partial_json
+            return delta.partial_json
+        return ""
+
+    def _count(self, usage: Any) -> None:
+        for ours, theirs in (
+            ("input", "input_tokens"),
+            ("cache_read", "cache_read_input_tokens"),
+            ("cache_write", "cache_creation_input_tokens"),
+            ("output", "output_tokens"),
+        ):
+            value = getattr(usage, theirs, None)
+            if value is not None:
+                self._usage[ours] = value
+
+    def reply(self) -> Reply:
+        inputs = [text for text in self._inputs.values() if text.strip()]
+        text = inputs[0] if len(inputs) == 1 else _merge(inputs) if inputs else "".join(self._texts)
+        return Reply(text, TokenCount(**self._usage), self.model, _STOPS.get(self._stop, "end"))
+
+
+def _merge(inputs: list[str]) -> str:
+    """Make one object of parallel tool calls: lists are joined in order, of other fields the first counts."""
+    merged: dict[str, Any] = {}
+    for text in inputs:
+        try:
+            values = json.loads(text)
+        except json.JSONDecodeError:
+            return inputs[0]
+        for name, value in values.items():
+            if isinstance(value, list) and isinstance(merged.get(name), list):
+                merged[name] = merged[name] + value
+            else:
+                merged.setdefault(name, value)
+    return json.dumps(merged, ensure_ascii=False)
+
+
+def _messages(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+    texts = [part for message in messages for part in message.parts if isinstance(part, Text)]
+    kept = [text for text in texts if text.ends_prefix and not _is_empty(text)][-MARKS:]
+    return [
+        {"role": message.role, "content": [_block(part, kept) for part in message.parts if not _is_empty(part)]}
+        for message in messages
+    ]
+
+
+def _is_empty(part: Text | Image) -> bool:
+    return isinstance(part, Text) and not part.text.strip()
+
+
+def _block(part: Text | Image, marked: list[Text]) -> dict[str, Any]:
+    if isinstance(part, Text):
+        is_marked = any(part is mark for mark in marked)
+        return {"type": "text", "text": part.text, **(_CACHED if is_marked else {})}
+    data = base64.b64encode(part.data).decode()
+    return {"type": "image", "source": {"type": "base64", "media_type": part.media_type, "data": data}}

@@ -1,0 +1,221 @@
+"""Any server that speaks OpenAI's chat completions: Ollama, vLLM, llama.cpp, gateways.
+
+Servers differ in how a reply can be held to a schema, so the ways are tried from the strictest to none at all; what a
+server refused is not tried again by the same model.
+"""
+
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+import structlog
+
+from appliance.errors import RunFailed
+from appliance.events import TokenCount
+from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, ReplyShape
+from appliance.models.catalog import ModelEntry
+from appliance.models.failures import Service
+from appliance.models.openai import data_url, open_client, with_schema
+from appliance.models.remote import BrokenOff, RemoteModel
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+Way = Literal["json_schema", "tool", "json_object", "text"]
+WAYS: tuple[Way, ...] = ("json_schema", "tool", "json_object", "text")
+"""How a reply is held to its schema, strictest first."""
+
+PATIENCE = 300.0
+"""Seconds for one try; models on small machines are slow."""
+
+_REFUSALS = (400, 404, 415, 422, 500, 501)
+"""Statuses with which servers are known to answer to a response format or a tool that they do not have."""
+
+_ABOUT_IMAGES = re.compile(r"image|vision|multimodal|mmproj", re.IGNORECASE)
+_THOUGHTS = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>\s*", re.DOTALL)
+_log = structlog.get_logger()
+
+
+class CompatibleModel(RemoteModel):
+    """One of the models of the operator's own server."""
+
+    def __init__(self, entry: ModelEntry, key: str, base_url: str) -> None:
+        service = Service("The compatible server", base_url, "COMPATIBLE_API_KEY", "COMPATIBLE_BASE_URL", key)
+        super().__init__(entry, service, "openai")
+        self.way: Way = WAYS[0]
+        self._warnings: list[str] = []
+
+    def connect(self) -> "AsyncOpenAI":
+        """Return the client; servers without keys are sent a word instead, which the client insists on."""
+        return open_client(self.service.key or "none", self.service.address)
+
+    def patience(self, request: ModelRequest) -> float:
+        """Return the seconds one try may take."""
+        return min(PATIENCE, request.timeout)
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Ask, in a less strict way each time the server refuses, and remember the first that it took."""
+        from openai import APIStatusError  # noqa: PLC0415
+
+        if request.shape is None:
+            return await self._without_images(request, on_text, "text")
+        first: APIStatusError | None = None
+        for way in WAYS[WAYS.index(self.way) :]:
+            try:
+                reply = await self._without_images(request, on_text, way)
+            except APIStatusError as error:
+                if error.status_code not in _REFUSALS:
+                    raise
+                first = first or error
+            else:
+                self._settle(way)
+                return self._with_warnings(reply)
+        if first is None:
+            raise self.service.unintelligible()
+        raise first
+
+    async def _without_images(self, request: ModelRequest, on_text: OnText | None, way: Way) -> Reply:
+        """Ask in this way; without pictures, now and from here on, when the server says it takes none."""
+        from openai import APIStatusError  # noqa: PLC0415
+
+        try:
+            return await self._ask_in(request, on_text, way)
+        except APIStatusError as error:
+            if not self.sees_images or not _has_images(request) or not _ABOUT_IMAGES.search(error.message):
+                raise
+            self.sees_images = False
+            self._warn(f"{self.name} takes no pictures, so it works from the text of the page alone.")
+            return await self._ask_in(request, on_text, way)
+
+    async def _ask_in(self, request: ModelRequest, on_text: OnText | None, way: Way) -> Reply:
+        from openai import Timeout  # noqa: PLC0415
+        from openai.types.chat import ChatCompletion  # noqa: PLC0415
+
+        create: Any = self._client.chat.completions.create
+        body = self.body(request, way)
+        timeout = Timeout(self.patience(request), connect=10.0)
+        reading = _Reading()
+        if on_text is None:
+            completion = await create(**body, timeout=timeout)
+            if not isinstance(completion, ChatCompletion):
+                raise self.service.unintelligible()
+            reading.add(completion, whole=True)
+        else:
+            asked = {**body, "stream": True, "stream_options": {"include_usage": True}}
+            async with await create(**asked, timeout=timeout) as chunks:
+                async for chunk in chunks:
+                    if piece := reading.add(chunk, whole=False):
+                        await on_text(piece)
+        if not reading.has_answer:
+            raise BrokenOff(self._said_nothing())
+        return reading.reply(self.entry.api_name)
+
+    def body(self, request: ModelRequest, way: Way) -> dict[str, Any]:
+        """Return the request in the form of chat completions, held to the schema in the given way."""
+        turns = [_turn(message, with_images=self.sees_images) for message in request.messages]
+        system = with_schema(request.system, request.shape)
+        body: dict[str, Any] = {
+            "model": self.entry.api_name,
+            "messages": [{"role": "system", "content": system}, *turns] if system else turns,
+            "max_tokens": request.max_output_tokens,
+        }
+        return {**body, **(_held_to(request.shape, way) if request.shape else {})}
+
+    def _settle(self, way: Way) -> None:
+        if way != self.way:
+            given = {"tool": "a forced tool", "json_object": "plain JSON", "text": "free text"}[way]
+            self._warn(
+                f"The compatible server does not hold replies to a JSON Schema, so {given} is asked for instead."
+            )
+            self.way = way
+
+    def _warn(self, warning: str) -> None:
+        _log.warning("model_degraded", model=self.name, text=warning)
+        self._warnings.append(warning)
+
+    def _with_warnings(self, reply: Reply) -> Reply:
+        warnings, self._warnings = tuple(self._warnings), []
+        return Reply(reply.text, reply.tokens, reply.model_name, reply.stop, warnings)
+
+    def _said_nothing(self) -> RunFailed:
+        return self.service.broke_off("empty_answer", "it has neither text nor a tool call")
+
+
+class _Reading:
+    """Gathers a reply from a whole completion or from its chunks."""
+
+    def __init__(self) -> None:
+        self._model = ""
+        self._texts: list[str] = []
+        self._arguments: list[str] = []
+        self._finish = ""
+        self._usage: Any = None
+        self._refused = False
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether anything was said, be it that the reply was cut or refused."""
+        return bool(self._texts or self._arguments or self._finish in ("length", "content_filter"))
+
+    def add(self, answer: Any, *, whole: bool) -> str:
+        """Take a completion or a chunk in and return the text that it adds."""
+        self._model = answer.model or self._model
+        self._usage = answer.usage or self._usage
+        if not answer.choices:
+            return ""
+        choice = answer.choices[0]
+        said: Any = choice.message if whole else choice.delta
+        self._finish = choice.finish_reason or self._finish
+        calls: list[Any] = said.tool_calls or []
+        arguments: list[str] = [call.function.arguments or "" for call in calls if call.function]
+        self._arguments += [text for text in arguments if text]
+        refusal = getattr(said, "refusal", None)
+        self._refused = self._refused or bool(refusal)
+        text: str = said.content or refusal or ""
+        if text:
+            self._texts.append(text)
+        return text or "".join(arguments)
+
+    def reply(self, asked_model: str) -> Reply:
+        text = "".join(self._arguments) or _THOUGHTS.sub("", "".join(self._texts))
+        refused = self._refused or self._finish == "content_filter"
+        stop = "refusal" if refused else "length" if self._finish == "length" else "end"
+        return Reply(text, _count(self._usage), self._model or asked_model, stop)
+
+
+def _held_to(shape: ReplyShape, way: Way) -> dict[str, Any]:
+    if way == "json_schema":
+        schema = {"name": shape.name, "description": shape.description, "schema": shape.schema}
+        return {"response_format": {"type": "json_schema", "json_schema": schema}}
+    if way == "tool":
+        function = {"name": shape.name, "description": shape.description, "parameters": shape.schema}
+        return {
+            "tools": [{"type": "function", "function": function}],
+            "tool_choice": {"type": "function", "function": {"name": shape.name}},
+        }
+    return {"response_format": {"type": "json_object"}} if way == "json_object" else {}
+
+
+def _has_images(request: ModelRequest) -> bool:
+    return any(isinstance(part, Image) for message in request.messages for part in message.parts)
+
+
+def _turn(message: Message, *, with_images: bool) -> dict[str, Any]:
+    content: list[dict[str, Any]] = []
+    for part in message.parts:
+        if not isinstance(part, Image):
+            content.append({"type": "text", "text": part.text})
+        elif with_images:
+            content.append({"type": "image_url", "image_url": {"url": data_url(part)}})
+    if all(part["type"] == "text" for part in content):  # the form that every server knows
+        return {"role": message.role, "content": "\n".join(part["text"] for part in content if part["text"])}
+    return {"role": message.role, "content": content}
+
+
+def _count(usage: Any) -> TokenCount:
+    """Return the tokens by class; zeros when the server does not count."""
+    if usage is None:
+        return TokenCount()
+    details = usage.prompt_tokens_details
+    read = getattr(details, "cached_tokens", None) or 0
+    write = getattr(details, "cache_write_tokens", None) or 0
+    return TokenCount(max(usage.prompt_tokens - read - write, 0), read, write, usage.completion_tokens)

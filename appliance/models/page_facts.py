@@ -1,0 +1,166 @@
+"""The facts that a page states about itself, gathered from JSON-LD, meta tags and labelled text, most trusted first."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+from typing import Any, Literal, cast
+
+from appliance.content import Content
+
+Source = Literal["linked", "meta", "labelled", "page"]
+Value = str | int | float | bool | tuple[str, ...]
+
+_BESIDE_THE_POINT = {
+    "breadcrumblist", "website", "webpage", "collectionpage", "itemlist", "organization", "corporation", "onlinestore",
+    "searchaction", "imageobject", "listitem", "sitenavigationelement", "person", "faqpage", "videoobject", "store",
+}  # fmt: skip
+_NOT_ABOUT_IT = {
+    "@context", "@id", "@type", "@graph", "review", "reviews", "isrelatedto", "issimilarto", "itemlistelement",
+    "mainentityofpage", "potentialaction", "breadcrumb", "ispartof", "haspart", "hasvariant", "comment", "sameas",
+    "shippingdetails", "hasmerchantreturnpolicy", "seller",
+}  # fmt: skip
+_SAYS_LITTLE = {"name", "value", "url", "price", "text", "description", "image", "date", "title", "email", "telephone"}
+_DEEPEST = 4
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One statement: `name` is as the page spells it, the parts of a nested name joined with dots."""
+
+    name: str
+    value: Value
+    source: Source
+
+    @property
+    def key(self) -> str:
+        """The whole name in lower case."""
+        return self.name.lower()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the innermost name, with those of the one around it where it says too little by itself."""
+        if self.source != "linked":
+            return split_words(self.name)
+        outer, _, inner = self.name.rpartition(".")
+        if outer and inner.lower() in _SAYS_LITTLE:
+            return split_words(outer.rsplit(".", 1)[-1]) + split_words(inner)
+        return split_words(inner)
+
+
+def gather_facts(content: Content) -> list[Fact]:
+    """Return what the page states; a statement that it makes in two ways at once is left out."""
+    facts = [fact for entity in _main_entities(content) for fact in _flatten(entity, "", 0)]
+    facts += [Fact(name, _tidy(value), "meta") for name, value in content.meta if value.strip()]
+    facts += _unambiguous(Fact(label.strip(" :\t"), _tidy(text), "labelled") for label, text in content.labelled)
+    heading = re.search(r"^# (.+)$", content.markdown, re.MULTILINE)
+    if heading:
+        facts.append(Fact("heading", _tidy(re.sub(r"[*_`]", "", heading[1])), "page"))
+    if content.title.strip():
+        facts.append(Fact("page title", _tidy(content.title), "page"))
+    facts.append(Fact("page url", content.url, "page"))
+    return [fact for fact in facts if fact.value not in ("", ())]
+
+
+def split_words(name: str) -> tuple[str, ...]:
+    """Return the words of a name, lower case and in the singular: camelCase, snake_case, "Label text"."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return tuple(_singular(word) for word in re.findall(r"[^\W_]+", spaced.lower()))
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+
+
+def _tidy(text: str) -> str:
+    return " ".join(unescape(text).split())
+
+
+def _unambiguous(facts: Iterator[Fact]) -> list[Fact]:
+    by_words: dict[tuple[str, ...], list[Fact]] = {}
+    for fact in facts:
+        by_words.setdefault(fact.words, []).append(fact)
+    return [group[0] for group in by_words.values() if len({fact.value for fact in group}) == 1 and group[0].words]
+
+
+def _main_entities(content: Content) -> list[dict[str, Any]]:
+    """Return what the page is about, then what is said beside it; one of many of a kind only if the page names it."""
+    entities = [entity for document in content.linked_data for entity in _expand(document)]
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for entity in entities:
+        groups.setdefault(_type_of(entity), []).append(entity)
+    chosen: list[tuple[bool, dict[str, Any]]] = []
+    for kind, group in groups.items():
+        named = group if len(group) == 1 else [entity for entity in group if _is_named(entity, content)]
+        if len(named) == 1:
+            chosen.append((kind in _BESIDE_THE_POINT or not kind, named[0]))
+    return [entity for _, entity in sorted(chosen, key=lambda pair: pair[0])]
+
+
+def _expand(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    graph = document.get("@graph")
+    if isinstance(graph, list):
+        for item in cast("list[Any]", graph):
+            if isinstance(item, dict):
+                yield from _expand(cast("dict[str, Any]", item))
+        return
+    main = document.get("mainEntity")
+    if isinstance(main, dict):
+        yield from _expand(cast("dict[str, Any]", main))
+    yield document
+
+
+def _type_of(entity: dict[str, Any]) -> str:
+    kinds = entity.get("@type")
+    named = cast("list[Any]", kinds) if isinstance(kinds, list) else [kinds]
+    return str(next(iter(named), None) or "").rsplit("/", 1)[-1].lower()
+
+
+def _is_named(entity: dict[str, Any], content: Content) -> bool:
+    if str(entity.get("url") or "").split("#")[0] == content.url.split("#", maxsplit=1)[0]:
+        return True
+    name = _tidy(str(entity.get("name") or entity.get("headline") or "")).lower()
+    return bool(name) and name in _tidy(content.title).lower()
+
+
+def _flatten(node: dict[str, Any], path: str, depth: int) -> Iterator[Fact]:
+    for name, value in node.items():
+        own = name.removeprefix("schema:")
+        if own.lower() not in _NOT_ABOUT_IT:
+            yield from _facts_of(f"{path}.{own}" if path else own, value, depth)
+
+
+def _facts_of(key: str, value: Any, depth: int) -> Iterator[Fact]:
+    if isinstance(value, bool | int | float):
+        yield Fact(key, value, "linked")
+    elif isinstance(value, str):
+        yield Fact(key, _tidy(re.sub(r"^https?://schema\.org/", "", value)), "linked")
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        yield from _flatten(cast("dict[str, Any]", value), key, depth + 1)
+    elif isinstance(value, list) and depth < _DEEPEST:
+        yield from _facts_of_list(key, cast("list[Any]", value), depth)
+
+
+def _facts_of_list(key: str, values: list[Any], depth: int) -> Iterator[Fact]:
+    objects = [cast("dict[str, Any]", value) for value in values if isinstance(value, dict)]
+    if key.lower().endswith("additionalproperty"):
+        for item in objects:
+            if isinstance(item.get("value"), str | int | float):
+                yield Fact(_tidy(str(item.get("name") or "")).replace(".", " "), item["value"], "linked")
+        return
+    texts = tuple(text for text in (_name_of(value) for value in values) if text)
+    if texts:
+        yield Fact(key, texts, "linked")
+        yield Fact(f"{key}.name", texts, "linked")
+    inner = [list(_flatten(item, key, depth + 1)) for item in objects]
+    common = [fact for fact in inner[0] if all(fact in facts for facts in inner)] if inner else []
+    yield from common
+
+
+def _name_of(value: Any) -> str:
+    if isinstance(value, str):
+        return _tidy(value)
+    if isinstance(value, dict):
+        item = cast("dict[str, Any]", value)
+        return _tidy(str(item.get("name") or item.get("text") or item.get("url") or ""))
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""

@@ -1,0 +1,150 @@
+"""What models behind a vendor's client share: it is loaded late, a call has one deadline, faults get names."""
+
+import asyncio
+import threading
+from abc import ABC, abstractmethod
+from concurrent.futures import Future
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any, cast
+
+from appliance.errors import RunFailed
+from appliance.models.base import ModelRequest, OnText, Reply
+from appliance.models.catalog import ModelEntry
+from appliance.models.failures import LONGEST_PATIENCE, Service
+
+SDK_RETRIES = 2
+"""Further tries the vendor's client makes by itself on rate limits, 5xx and lost connections."""
+
+
+class BrokenOff(Exception):
+    """A failure after the provider had begun to answer, which its client does not retry."""
+
+    def __init__(self, failure: RunFailed) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class RemoteModel(ABC):
+    """A model that is asked over HTTP through its vendor's client; subclasses speak one wire format each."""
+
+    def __init__(self, entry: ModelEntry, service: Service, client_module: str) -> None:
+        self.name = entry.name
+        self.sees_images = entry.sees_images
+        self.entry = entry
+        self.service = service
+        self._loading = _load(client_module)
+        self._asked_again = False
+        self._client: Any = None
+
+    async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        """Return the reply; raises RunFailed with the failure's kind and HTTP status.
+
+        `request.timeout` bounds the whole call, the client's own further tries included. An answer that breaks off
+        after it began is asked for once more in the life of this model.
+        """
+        try:
+            async with asyncio.timeout(request.timeout):
+                sdk = await asyncio.wrap_future(self._loading)
+                if self._client is None:
+                    self._client = self.connect()
+                try:
+                    return await self._exchange(sdk, request, on_text)
+                except BrokenOff as broken:
+                    if self._asked_again:
+                        raise broken.failure from broken
+                    self._asked_again = True
+                try:
+                    return await self._exchange(sdk, request, on_text)
+                except BrokenOff as broken:
+                    raise broken.failure from broken
+        except TimeoutError as error:
+            raise self.service.too_slow(request.timeout) from error
+
+    async def close(self) -> None:
+        """Let go of connections; the model can still be asked afterwards and then connects anew."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    @abstractmethod
+    def connect(self) -> Any:
+        """Return the vendor's client, its module being loaded by now."""
+
+    @abstractmethod
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Send the request and read the reply; the vendor's exceptions are left to this class."""
+
+    async def _exchange(self, sdk: ModuleType, request: ModelRequest, on_text: OnText | None) -> Reply:
+        transport = import_module("httpx2")  # what both vendors' clients send with; they let its errors through
+        try:
+            return await self.exchange(request, on_text)
+        except sdk.APITimeoutError as error:
+            raise self.service.too_slow(self.patience(request)) from error
+        except transport.TimeoutException as error:
+            raise self.service.too_slow(self.patience(request)) from error
+        except sdk.APIConnectionError as error:
+            raise self.service.unreachable(error) from error
+        except transport.TransportError as error:
+            raise BrokenOff(self.service.unreachable(error)) from error
+        except sdk.APIStatusError as error:
+            raise self._read_status(error) from error
+        except sdk.APIError as error:
+            word, said = read_error_body(error.body)
+            if not word and not said:
+                raise self.service.unintelligible() from error
+            raise BrokenOff(self.service.broke_off(word, said or error.message)) from error
+
+    @abstractmethod
+    def patience(self, request: ModelRequest) -> float:
+        """Return the seconds that one try may take, which are the provider's own limit."""
+
+    def _read_status(self, error: Any) -> Exception:
+        word, said = read_error_body(error.body)
+        status = int(error.status_code)
+        if status < 400:
+            return BrokenOff(self.service.broke_off(word, said))
+        waits = _read_number(error.response.headers.get("retry-after"))
+        return self.service.refused(status, said, model=self.entry.api_name, retry_after=waits)
+
+
+def read_error_body(body: Any) -> tuple[str, str]:
+    """Return the provider's word for an error and what it says about it, either empty when there is none."""
+    if isinstance(body, dict):
+        outer = cast("dict[str, Any]", body)
+        inner = outer.get("error")
+        values = cast("dict[str, Any]", inner) if isinstance(inner, dict) else outer
+        word = values.get("code") if isinstance(values.get("code"), str) else values.get("type")
+        said = inner if isinstance(inner, str) else values.get("message") or values.get("detail")
+        return str(word or ""), str(said or "")
+    return "", body if isinstance(body, str) and "<html" not in body.lower() else ""
+
+
+async def give_up_on_long_waits(response: Any) -> None:
+    """Tell the vendor's client not to try again when it is asked to wait too long: a hook on its HTTP responses."""
+    waits = _read_number(response.headers.get("retry-after"))
+    if waits is not None and waits > LONGEST_PATIENCE:
+        response.headers["x-should-retry"] = "false"
+
+
+def _read_number(text: str | None) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None
+
+
+@cache
+def _load(module: str) -> Future[ModuleType]:
+    """Begin to import a vendor's client on a thread of its own, so that it is there when the first step is."""
+    loading: Future[ModuleType] = Future()
+
+    def load() -> None:
+        try:
+            loading.set_result(import_module(module))
+        except ImportError as error:
+            loading.set_exception(error)
+
+    threading.Thread(target=load, name=f"load-{module}", daemon=True).start()
+    return loading
