@@ -1,0 +1,128 @@
+"""A numbered element of the last observation, reachable for actions as long as its document lives."""
+
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from appliance.browser.cdp import CdpError
+from appliance.browser.frames import ScriptFailed, World, call_parameters, is_world_gone, value_of
+from appliance.browser.observation import ElementView
+from appliance.browser.tab import Tab
+from appliance.errors import ActionFailed, ElementGone
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point in the main viewport, in CSS pixels; `covered_by` names what lies on top of the element there."""
+
+    x: float
+    y: float
+    covered_by: str | None = None
+
+
+@dataclass(frozen=True)
+class FrameLink:
+    """The element of an enclosing frame in another document: where its frame's coordinates begin."""
+
+    world: World
+    reference: int
+
+
+class Element:
+    """A numbered element; every method raises ElementGone when it is no longer on the page."""
+
+    def __init__(
+        self, tab: Tab, view: ElementView, world: World, reference: int, chain: tuple[FrameLink, ...] = ()
+    ) -> None:
+        """Stand for the element that `world` knows as `reference`, inside the frames of `chain`, outermost first."""
+        self.tab = tab
+        self.view = view
+        self._world = world
+        self._reference = reference
+        self._chain = chain
+
+    @property
+    def world(self) -> World:
+        """The isolated world of the element's document, or of the one around a frame of the same origin."""
+        return self._world
+
+    async def call(self, function_js: str, *arguments: Any, timeout: float = 10.0) -> Any:
+        """Call a JavaScript function with `this` = the element, in the isolated world; JSON in and out.
+
+        A promise is awaited. Raises ActionFailed with the page's message when the function throws.
+        """
+        self.tab.last_input = monotonic()
+        wrapped = (
+            "function(reference, ...rest) { const element = eyes.find(reference);"
+            f" return element ? Promise.resolve(({function_js}).apply(element, rest)).then((value) => ({{ value }}))"
+            " : { gone: true }; }"
+        )
+        answer = await self._run(self._world, wrapped, self._reference, *arguments, timeout=timeout)
+        if answer.get("gone"):
+            raise self._gone()
+        return answer.get("value")
+
+    async def scroll_into_view(self) -> None:
+        """Scroll whatever must be scrolled so that the element's middle is in view."""
+        answer = await self._run(self._world, "(reference) => eyes.reveal(reference)", self._reference)
+        if answer is None:
+            raise self._gone()
+
+    async def click_point(self) -> Point:
+        """Return where a click reaches the element, scrolling to it when needed.
+
+        Raises ActionFailed when it has no box on the page.
+        """
+        answer = await self._run(self._world, "(reference) => eyes.point(reference)", self._reference)
+        if answer is None:
+            raise self._gone()
+        if "x" not in answer:
+            raise ActionFailed(f"[{self.view.index}] is not visible, so it cannot be pointed at.")
+        x, y, covered_by = float(answer["x"]), float(answer["y"]), answer.get("covered")
+        for link in reversed(self._chain):
+            outer = await self._run(
+                link.world, "(reference, x, y) => eyes.outward(reference, x, y)", link.reference, x, y
+            )
+            if outer is None:
+                raise self._gone()
+            x, y, covered_by = float(outer["x"]), float(outer["y"]), covered_by or outer.get("covered")
+        return Point(x, y, covered_by)
+
+    async def backend_node_id(self) -> int:
+        """Return Chromium's id of the element, as DOM commands of `send` take it."""
+        params = call_parameters(self._world, "(reference) => eyes.find(reference)", (self._reference,), by_value=False)
+        try:
+            answer = await self.tab.send("Runtime.callFunctionOn", params, session_id=self._world.session_id)
+            object_id = answer.get("result", {}).get("objectId")
+            if object_id is None:
+                raise self._gone()
+            node = await self.send("DOM.describeNode", {"objectId": object_id})
+            await self.send("Runtime.releaseObject", {"objectId": object_id})
+        except CdpError as error:
+            raise self._translated(error) from error
+        return int(node["node"]["backendNodeId"])
+
+    async def send(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Send a command in the session that owns the element (an out-of-process frame has its own)."""
+        return await self.tab.send(method, params, session_id=self._world.session_id)
+
+    async def _run(self, world: World, function: str, *arguments: Any, timeout: float = 5.0) -> Any:
+        params = call_parameters(world, function, arguments)
+        try:
+            return value_of(
+                await self.tab.send("Runtime.callFunctionOn", params, session_id=world.session_id, timeout=timeout)
+            )
+        except CdpError as error:
+            raise self._translated(error) from error
+
+    def _translated(self, error: CdpError) -> ActionFailed:
+        if isinstance(error, ScriptFailed):
+            return ActionFailed(f"The page answered with an error: {error.message}")
+        if is_world_gone(error):
+            return self._gone()
+        return ActionFailed(error.message)
+
+    def _gone(self) -> ElementGone:
+        return ElementGone(
+            f"[{self.view.index}] <{self.view.tag}> {self.view.name[:80]!r} is no longer on the page; look again."
+        )

@@ -1,0 +1,221 @@
+// Measures what an action does to a page. Evaluates to {begin, end}: `begin` takes a snapshot and starts watching,
+// `end` says what is different. Runs in the isolated world, so that the page can neither see nor spoil it.
+(() => {
+  const store = (globalThis.pilothouseEffects ??= { watch: null });
+  const INTERACTIVE =
+    'a[href],button,input:not([type=hidden]),select,textarea,summary,[contenteditable=""],[contenteditable=true],' +
+    '[role=button],[role=link],[role=option],[role=menuitem],[role=menuitemcheckbox],[role=menuitemradio],[role=tab],' +
+    '[role=checkbox],[role=radio],[role=switch],[role=combobox],[role=textbox],[role=treeitem],[tabindex]:not([tabindex="-1"])';
+  const POPUP = 'dialog,[role=dialog],[role=alertdialog],[role=listbox],[role=menu],[aria-modal=true],[popover]';
+  const FIELD = 'input,select,textarea';
+  const MAX_INTERACTIVE = 4000;
+  const MAX_TEXT_ELEMENTS = 6000;
+
+  const squeeze = (text, length = 80) => {
+    const flat = (text || '').replace(/\s+/g, ' ').trim();
+    return flat.length > length ? flat.slice(0, length - 1) + '…' : flat;
+  };
+  const isShown = (element) =>
+    element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
+  const nameOf = (element) =>
+    squeeze(
+      element.getAttribute('aria-label') || (/^(button|submit|reset)$/.test(element.type) && element.value) ||
+      element.innerText || element.placeholder || element.title || element.name || '', 50);
+  const wordOf = (element) => {
+    const tag = element.localName;
+    const role = element.getAttribute('role');
+    if (role) return role;
+    if (tag === 'a') return 'link';
+    if (tag === 'input') return /^(checkbox|radio)$/.test(element.type) ? element.type : /^(button|submit|reset|image)$/.test(element.type) ? 'button' : 'field';
+    if (tag === 'textarea' || element.isContentEditable) return 'field';
+    return tag;
+  };
+  const described = (element) => {
+    const name = nameOf(element);
+    return name ? `${wordOf(element)} "${name}"` : wordOf(element);
+  };
+
+  // A label stands for its control, a wrapper for the one box in it.
+  const controlOf = (element) => {
+    if (element.localName === 'label' && element.control) return element.control;
+    const label = element.closest('label');
+    if (label && label.control && !element.matches('a[href],button,input,select,textarea')) return label.control;
+    const boxes = element.matches(FIELD) ? [] : element.querySelectorAll('input[type=checkbox],input[type=radio]');
+    return boxes.length === 1 ? boxes[0] : element;
+  };
+
+  const stateOf = (element) => {
+    const state = {};
+    if (element.type === 'checkbox' || element.type === 'radio') state.checked = element.indeterminate ? 'mixed' : String(element.checked);
+    else if (element.localName === 'select') state.chosen = [...element.selectedOptions].map((option) => squeeze(option.text)).join(', ');
+    else if (element.matches('textarea') || (element.localName === 'input' && !/^(button|submit|reset|image|hidden|file)$/.test(element.type)))
+      state.value = element.type === 'password' ? `${element.value.length} characters` : squeeze(element.value);
+    for (const name of ['aria-expanded', 'aria-pressed', 'aria-selected', 'aria-checked', 'aria-current', 'aria-busy']) {
+      const value = element.getAttribute(name);
+      if (value !== null) state[name.slice(5)] = value;
+    }
+    const details = element.localName === 'summary' ? element.parentElement : null;
+    if (details && details.localName === 'details') state.open = String(details.open);
+    state.disabled = String(element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true');
+    return state;
+  };
+
+  const documentsOf = (element) => {
+    const own = element ? element.ownerDocument : document;
+    const documents = [own];
+    try {
+      const top = own.defaultView.top.document;
+      if (top !== own) documents.push(top);
+    } catch { /* another origin */ }
+    return documents;
+  };
+
+  // The document, the open shadow roots in it, and the documents of frames of the same origin.
+  const rootsOf = (documents) => {
+    const roots = [];
+    const add = (root, depth) => {
+      if (!root || roots.includes(root) || depth > 6 || roots.length > 200) return;
+      roots.push(root);
+      const elements = root.querySelectorAll('*');
+      if (elements.length > 30000) return;
+      for (const element of elements) {
+        if (element.shadowRoot) add(element.shadowRoot, depth + 1);
+        else if (element.localName === 'iframe' || element.localName === 'frame') {
+          try { add(element.contentDocument, depth + 1); } catch { /* another origin */ }
+        }
+      }
+    };
+    for (const one of documents) add(one, 0);
+    return roots;
+  };
+
+  const activeIn = (one) => {
+    let active = one.activeElement;
+    while (active && active.shadowRoot && active.shadowRoot.activeElement) active = active.shadowRoot.activeElement;
+    return active;
+  };
+
+  const snapshot = (element, roots) => {
+    const shown = new Set();
+    const popups = new Set();
+    const fields = new Map();
+    const frames = [];
+    for (const root of roots) {
+      const candidates = root.querySelectorAll(INTERACTIVE);
+      for (let at = 0; at < candidates.length && shown.size < MAX_INTERACTIVE; at++)
+        if (isShown(candidates[at])) shown.add(candidates[at]);
+      for (const popup of root.querySelectorAll(POPUP)) if (isShown(popup)) popups.add(popup);
+      for (const field of root.querySelectorAll(FIELD)) {
+        if (fields.size > 1000) break;
+        fields.set(field, field.type === 'checkbox' || field.type === 'radio' ? String(field.checked) : field.value);
+      }
+      for (const frame of root.querySelectorAll('iframe,frame')) {
+        let address = frame.src;
+        try { address = frame.contentDocument ? frame.contentDocument.URL : address; } catch { /* another origin */ }
+        frames.push(address);
+      }
+    }
+    const lines = new Set();
+    for (const root of roots) {
+      const body = root.body || root;
+      if (root.querySelectorAll('*').length > MAX_TEXT_ELEMENTS) continue;
+      const parts = body.innerText !== undefined ? [body.innerText] : [...body.children].map((child) => child.innerText || '');
+      for (const part of parts) for (const line of part.split('\n')) if (line.trim()) lines.add(squeeze(line, 120));
+    }
+    const view = (element ? element.ownerDocument : document).defaultView;
+    const scrolls = [];
+    for (let one = element; one; one = one.parentElement || (one.getRootNode().host ?? null))
+      if (one.scrollTop || one.scrollLeft) scrolls.push(one.scrollTop + one.scrollLeft);
+    return {
+      shown, popups, fields, frames: frames.join(' '), lines,
+      url: view.top === view ? view.location.href : (() => { try { return view.top.location.href; } catch { return ''; } })(),
+      own: view.location.href,
+      scroll: [view.scrollX, view.scrollY], inner: scrolls.join(' '),
+      active: activeIn(view.document),
+      state: element ? stateOf(controlOf(element)) : {},
+      name: element ? nameOf(element) : '',
+    };
+  };
+
+  const STATE_ATTRIBUTES = /^(aria-(expanded|pressed|selected|checked|current|busy)|open|checked|selected|disabled|value)$/;
+  // Rings, ripples and pressed looks on the target or around it are no effect.
+  const isCosmetic = (record, element) => {
+    if (!element) return false;
+    if (record.type === 'attributes') {
+      if (STATE_ATTRIBUTES.test(record.attributeName)) return false;
+      return element.contains(record.target) || record.target.contains(element) || record.target === element.getRootNode().host;
+    }
+    if (record.type === 'childList' && element.contains(record.target))
+      return ![...record.addedNodes, ...record.removedNodes].some((node) => (node.textContent || '').trim());
+    return false;
+  };
+
+  const begin = (element) => {
+    if (store.watch) store.watch.observer.disconnect();
+    const roots = rootsOf(documentsOf(element));
+    const watch = { element, before: snapshot(element, roots), added: 0, removed: 0, other: 0, records: 0 };
+    watch.take = (records) => {
+      for (const record of records) {
+        watch.records++;
+        if (watch.records > 20000 || isCosmetic(record, element)) continue;
+        if (record.type === 'childList') {
+          for (const node of record.addedNodes) if (node.nodeType === 1) watch.added += 1 + node.childElementCount;
+          for (const node of record.removedNodes) if (node.nodeType === 1) watch.removed += 1 + node.childElementCount;
+          watch.other++;
+        } else watch.other++;
+      }
+    };
+    watch.observer = new MutationObserver(watch.take);
+    for (const root of roots)
+      watch.observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+    store.watch = watch;
+    const target = element && controlOf(element);
+    return {
+      state: watch.before.state,
+      tag: target ? target.localName : '', type: target ? target.type || '' : '',
+      picture: !!element && /^(canvas|video|audio|embed|object|iframe|svg|path)$/.test(element.localName),
+    };
+  };
+
+  const end = () => {
+    const watch = store.watch;
+    if (!watch) return null;
+    store.watch = null;
+    watch.take(watch.observer.takeRecords());
+    watch.observer.disconnect();
+    const { element, before } = watch;
+    const after = snapshot(element, rootsOf(documentsOf(element && element.isConnected ? element : null)));
+    const appeared = [...after.shown].filter((one) => !before.shown.has(one));
+    const gone = [...before.shown].filter((one) => !after.shown.has(one));
+    const popups = [...after.popups].filter((one) => !before.popups.has(one));
+    const lines = [...after.lines].filter((line) => !before.lines.has(line));
+    const target = element && controlOf(element);
+    let fields = 0;
+    for (const [field, value] of after.fields)
+      if (field !== target && before.fields.has(field) && before.fields.get(field) !== value) fields++;
+    const changes = Object.keys({ ...before.state, ...after.state })
+      .filter((key) => before.state[key] !== after.state[key])
+      .map((key) => [key, before.state[key] ?? 'none', after.state[key] ?? 'none']);
+    const active = after.active;
+    const focus = active && active !== before.active && (active.matches('select,textarea') || active.isContentEditable ||
+      (active.localName === 'input' && !/^(button|submit|reset|image|checkbox|radio|file)$/.test(active.type)));
+    return {
+      connected: !element || element.isConnected,
+      state: after.state, changes,
+      renamed: element && element.isConnected && before.name !== after.name ? [before.name, after.name] : null,
+      url_from: before.url, url_to: after.url,
+      scroll: [Math.round(after.scroll[0] - before.scroll[0]), Math.round(after.scroll[1] - before.scroll[1])],
+      inner_scrolled: before.inner !== after.inner,
+      frames_changed: before.frames !== after.frames || before.own !== after.own,
+      focus: focus ? described(active) : null,
+      added: watch.added, removed: watch.removed, other: watch.other,
+      appeared: appeared.length, appeared_names: appeared.slice(0, 3).map(described), gone: gone.length,
+      popups: popups.slice(0, 2).map(described),
+      lines: lines.length, texts: lines.slice(0, 3).map((line) => squeeze(line, 80)),
+      lines_gone: [...before.lines].filter((line) => !after.lines.has(line)).length,
+      fields,
+    };
+  };
+
+  return { begin, end };
+})()

@@ -1,0 +1,200 @@
+// Reads and prepares form fields. Evaluates to an object of functions that take the element first. Runs in the
+// isolated world, where a page's own patches of value setters do not reach.
+(() => {
+  const TEXT = /^(text|search|url|tel|email|password|number|)$/;
+  const SPECIAL = /^(date|time|month|week|datetime-local|color|range)$/;
+  const EDITABLE = 'input:not([type=hidden]):not([type=checkbox]):not([type=radio]):not([type=button]):not([type=submit]),' +
+    'textarea,[contenteditable=""],[contenteditable=true],[contenteditable=plaintext-only]';
+
+  const squeeze = (text) => (text || '').replace(/\s+/g, ' ').trim();
+  const isShown = (element) =>
+    element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
+
+  const inside = (element) => element.querySelector(EDITABLE) ||
+    (element.shadowRoot && inside(element.shadowRoot)) ||
+    [...element.querySelectorAll('*')].map((one) => one.shadowRoot && inside(one.shadowRoot)).find(Boolean) || null;
+
+  // The field that an element stands for: itself, a label's control, the editing host around, the first field inside.
+  const fieldOf = (element) => {
+    if (element.matches('input,textarea,select')) return element;
+    if (element.isContentEditable) {
+      let host = element;
+      while (host.parentElement && host.parentElement.isContentEditable) host = host.parentElement;
+      return host;
+    }
+    if (element.localName === 'label' && element.control) return element.control;
+    return inside(element) || element;
+  };
+
+  const kindOf = (field) => {
+    if (field.localName === 'select') return 'select';
+    if (field.localName === 'textarea') return 'multiline';
+    if (field.localName === 'input') {
+      if (field.type === 'file') return 'file';
+      if (/^(checkbox|radio)$/.test(field.type)) return 'toggle';
+      if (SPECIAL.test(field.type)) return 'special';
+      return TEXT.test(field.type) ? 'line' : 'none';
+    }
+    return field.isContentEditable ? 'rich' : 'none';
+  };
+
+  const isActive = (field) => {
+    const root = field.getRootNode();
+    const active = root.activeElement;
+    return active === field || (field.isContentEditable && !!active && (field.contains(active) || active.contains(field)));
+  };
+
+  const textOf = (field) => (field.isContentEditable ? field.innerText.replace(/\n$/, '') : field.value);
+
+  const prepare = (element) => {
+    const field = fieldOf(element);
+    const kind = kindOf(field);
+    return {
+      kind, type: field.type || '',
+      disabled: field.matches(':disabled') || field.getAttribute('aria-disabled') === 'true',
+      readonly: !!field.readOnly || field.getAttribute('aria-readonly') === 'true',
+      focused: isActive(field),
+      length: kind === 'none' ? 0 : (textOf(field) || '').length,
+      suggests: field.hasAttribute('list') || field.getAttribute('role') === 'combobox' ||
+        field.hasAttribute('aria-autocomplete') || field.getAttribute('aria-haspopup') === 'listbox',
+    };
+  };
+
+  const focus = (element) => {
+    const field = fieldOf(element);
+    field.focus({ preventScroll: true });
+    return isActive(field);
+  };
+
+  // Puts the cursor where typing is to happen: over all that is there, or behind it.
+  const aim = (element, all) => {
+    const field = fieldOf(element);
+    if (!isActive(field)) return false;
+    if (field.isContentEditable) {
+      const selection = field.ownerDocument.getSelection();
+      const range = field.ownerDocument.createRange();
+      range.selectNodeContents(field);
+      if (!all) range.collapse(false);
+      selection.removeAllRanges();
+      selection.addRange(range);
+    } else if (all) field.select();
+    else {
+      try { field.setSelectionRange(field.value.length, field.value.length); }
+      catch { /* number and email fields have no selection; their cursor is at the end after focus */ }
+    }
+    return true;
+  };
+
+  // A password is compared here and never leaves the page.
+  const read = (element, expected) => {
+    const field = fieldOf(element);
+    if (!field.isConnected) return null;
+    const secret = field.type === 'password';
+    const value = textOf(field) || '';
+    const same = field.isContentEditable ? squeeze(value) === squeeze(expected)
+      : value.replace(/\r\n?/g, '\n') === expected.replace(/\r\n?/g, '\n');
+    return {
+      secret, same, focused: isActive(field), value: secret ? '' : value, length: value.length,
+      invalid: field.validationMessage || '', maximum: field.maxLength > 0 ? field.maxLength : 0,
+    };
+  };
+
+  const setSpecial = (element, value) => {
+    const field = fieldOf(element);
+    const before = field.value;
+    field.focus({ preventScroll: true });
+    field.value = value;
+    const after = field.value;
+    if (after !== before) {
+      field.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+      field.dispatchEvent(new Event('change', { bubbles: true }));
+    }
+    return { before, after, minimum: field.min || '', maximum: field.max || '' };
+  };
+
+  // Lists of choices: a select, or what ARIA says is one.
+  const OPTION = '[role=option],[role=menuitem],[role=menuitemradio],[role=menuitemcheckbox],[role=treeitem],[role=radio]';
+  const LIST = '[role=listbox],[role=menu],[role=tree],[role=radiogroup]';
+
+  const listOf = (element) => {
+    if (element.matches(LIST)) return element;
+    const root = element.getRootNode();
+    const holder = element.matches('[aria-controls],[aria-owns]') ? element : element.querySelector('[aria-controls],[aria-owns]');
+    for (const id of holder ? `${holder.getAttribute('aria-controls') || ''} ${holder.getAttribute('aria-owns') || ''}`.split(/\s+/) : []) {
+      const list = id && (root.getElementById ? root.getElementById(id) : null);
+      if (list && list.matches(LIST)) return list;
+      const within = list && list.querySelector(LIST);
+      if (within || (list && list.querySelector(OPTION))) return within || list;
+    }
+    const within = element.querySelector(LIST);
+    if (within) return within;
+    const shown = [...root.querySelectorAll(LIST)].filter(isShown);
+    return shown.length ? shown[shown.length - 1] : null;
+  };
+
+  const entriesOf = (element) => {
+    const field = fieldOf(element);
+    if (field.localName === 'select')
+      return [...field.options].map((option) => ({
+        node: option, text: squeeze(option.text || option.label), value: option.value, chosen: option.selected,
+        disabled: option.disabled || (option.parentElement.localName === 'optgroup' && option.parentElement.disabled),
+        group: option.parentElement.localName === 'optgroup' ? option.parentElement.label : '',
+      }));
+    if (field.list) return [...field.list.options].map((option) => ({
+      node: option, text: squeeze(option.label || option.value), value: option.value, chosen: field.value === option.value, disabled: false, group: '',
+    }));
+    const list = listOf(element);
+    if (!list) return [];
+    return [...list.querySelectorAll(OPTION)].filter((option) => isShown(option)).map((option) => ({
+      node: option, text: squeeze(option.getAttribute('aria-label') || option.innerText), value: option.getAttribute('data-value') || '',
+      chosen: option.getAttribute('aria-selected') === 'true' || option.getAttribute('aria-checked') === 'true',
+      disabled: option.getAttribute('aria-disabled') === 'true', group: '',
+    }));
+  };
+
+  const options = (element) => {
+    const field = fieldOf(element);
+    const list = field.localName === 'select' || field.list ? null : listOf(element);
+    return {
+      kind: field.localName === 'select' ? 'native' : field.list ? 'datalist' : 'aria',
+      multiple: !!field.multiple || (!!list && list.getAttribute('aria-multiselectable') === 'true'),
+      disabled: field.matches(':disabled') || field.getAttribute('aria-disabled') === 'true',
+      entries: entriesOf(element).map(({ node, ...entry }) => entry),
+    };
+  };
+
+  const choose = (element, positions) => {
+    const field = fieldOf(element);
+    const wanted = new Set(positions);
+    field.focus({ preventScroll: true });
+    const before = [...field.options].map((option) => option.selected);
+    if (field.multiple) [...field.options].forEach((option, at) => { option.selected = wanted.has(at); });
+    else field.selectedIndex = positions[0];
+    const changed = [...field.options].some((option, at) => option.selected !== before[at]);
+    if (changed) {
+      field.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+      field.dispatchEvent(new Event('change', { bubbles: true }));
+    }
+    return changed;
+  };
+
+  // Where to click an entry of an ARIA list, in pixels of the main viewport; null when something covers it.
+  const entryPoint = (element, position) => {
+    const entry = entriesOf(element)[position];
+    if (!entry) return null;
+    entry.node.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+    const box = entry.node.getBoundingClientRect();
+    let [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    const hit = entry.node.getRootNode().elementFromPoint(x, y);
+    if (!hit || !(entry.node.contains(hit) || hit.contains(entry.node))) return null;
+    for (let view = entry.node.ownerDocument.defaultView; view && view.frameElement; view = view.parent) {
+      const frame = view.frameElement;
+      const outer = frame.getBoundingClientRect();
+      x += outer.x + frame.clientLeft;
+      y += outer.y + frame.clientTop;
+    }
+    return [x, y];
+  };
+
+  return { prepare, focus, aim, read, setSpecial, options, choose, entryPoint };
+})()

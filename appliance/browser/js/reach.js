@@ -1,0 +1,148 @@
+// Finds where a click reaches an element, scrolling and hit testing through shadow roots and frames.
+{
+  const deepHit = (node, x, y) => {
+    let root = node.getRootNode();
+    if (!root.elementFromPoint) root = node.ownerDocument;
+    return root.elementFromPoint(x, y);
+  };
+  const composedParent = (node) => node.assignedSlot || node.parentNode || node.host || null;
+  const isWithin = (outer, node) => {
+    for (let one = node; one; one = composedParent(one)) if (one === outer) return true;
+    return false;
+  };
+  const clipRect = (node, box) => {
+    const view = node.ownerDocument.defaultView;
+    return {
+      left: Math.max(box.left, 0),
+      top: Math.max(box.top, 0),
+      right: Math.min(box.right, view.innerWidth),
+      bottom: Math.min(box.bottom, view.innerHeight),
+    };
+  };
+
+  // Points to try: the middle of each box the element has (a wrapped link has several), then places off the middle.
+  function* pointsOf(node) {
+    const boxes = [...node.getClientRects()].slice(0, 6).map((box) => clipRect(node, box));
+    const open = boxes.filter((box) => box.right - box.left > 0.5 && box.bottom - box.top > 0.5);
+    for (const [dx, dy] of [[0.5, 0.5], [0.2, 0.3], [0.8, 0.7], [0.2, 0.7], [0.8, 0.3]]) {
+      for (const box of open) yield [box.left + (box.right - box.left) * dx, box.top + (box.bottom - box.top) * dy];
+    }
+  }
+
+  const scrolls = (style) => /auto|scroll/.test(style.overflowX + style.overflowY);
+  // Whether the point is cut off by a container of the element, and if that can be scrolled.
+  const clippedBy = (node, x, y) => {
+    for (let one = composedParent(node); one && one.nodeType !== 9; one = composedParent(one)) {
+      if (one.nodeType !== 1) continue;
+      const style = getComputedStyle(one);
+      if (style.overflowX === "visible" && style.overflowY === "visible") continue;
+      const box = one.getBoundingClientRect();
+      if (x < box.left || x > box.right || y < box.top || y > box.bottom) return scrolls(style) ? "scroll" : "clip";
+    }
+    return "";
+  };
+
+  // {x, y} where a click on the element lands on it, {covered} when something else is on top, null without a box.
+  eyes.hit = (node) => {
+    let first = null;
+    let cover = null;
+    for (const [x, y] of pointsOf(node)) {
+      first ||= [x, y];
+      const hit = deepHit(node, x, y);
+      if (hit && (isWithin(node, hit) || isLabelOf(hit, node))) return { x, y, covered: "" };
+      if (!cover) cover = hit;
+    }
+    if (!first) return null;
+    const [x, y] = first;
+    if (!cover) return { x, y, covered: "" };
+    const clip = clippedBy(node, x, y);
+    if (clip === "scroll") return { x, y, covered: "" };
+    if (clip === "clip") return { x, y, covered: "cut off by its container" };
+    if (isWithin(cover, node)) {
+      return { x, y, covered: getComputedStyle(node).pointerEvents === "none" ? "takes no clicks" : "" };
+    }
+    return { x, y, covered: eyes.describe(cover) };
+  };
+  const isLabelOf = (hit, node) => {
+    const label = hit.closest && hit.closest("label");
+    return !!label && label.control === node;
+  };
+
+  const center = (node) => node.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
+  const isInView = (node) => {
+    const view = node.ownerDocument.defaultView;
+    const box = node.getBoundingClientRect();
+    const x = box.left + box.width / 2;
+    const y = box.top + box.height / 2;
+    if (x < 0 || y < 0 || x > view.innerWidth || y > view.innerHeight) return false;
+    return clippedBy(node, x, y) !== "scroll";
+  };
+  const drawn = (node) => {
+    // A control that is not drawn is used through its label.
+    const box = node.getBoundingClientRect();
+    if (box.width > 1 && box.height > 1) return node;
+    const label = node.labels && [...node.labels].find((one) => one.getClientRects().length);
+    return label || node;
+  };
+
+  eyes.reveal = (reference) => {
+    const node = eyes.find(reference);
+    if (!node) return null;
+    const shown = drawn(node);
+    for (let one = shown; one; one = one.ownerDocument.defaultView.frameElement) if (!isInView(one)) center(one);
+    return true;
+  };
+
+  // The click point in the coordinates of this script's own document.
+  eyes.point = (reference) => {
+    const node = eyes.find(reference);
+    if (!node) return null;
+    eyes.reveal(reference);
+    const found = eyes.hit(drawn(node));
+    if (!found) return {};
+    let { x, y, covered } = found;
+    let view = node.ownerDocument.defaultView;
+    while (view !== window && view.frameElement) {
+      const shifted = shift(view.frameElement, x, y);
+      ({ x, y } = shifted);
+      covered ||= shifted.covered;
+      view = view.parent;
+    }
+    return { x, y, covered: covered || null };
+  };
+
+  // A point inside a frame in the coordinates of the document around it.
+  const shift = (frameElement, x, y) => {
+    const box = frameElement.getBoundingClientRect();
+    const style = getComputedStyle(frameElement);
+    const outer = {
+      x: x + box.left + frameElement.clientLeft + parseFloat(style.paddingLeft),
+      y: y + box.top + frameElement.clientTop + parseFloat(style.paddingTop),
+    };
+    const hit = deepHit(frameElement, outer.x, outer.y);
+    const covered = hit && hit !== frameElement && !isWithin(frameElement, hit) ? eyes.describe(hit) : "";
+    return { ...outer, covered };
+  };
+  eyes.outward = (reference, x, y) => {
+    const node = eyes.find(reference);
+    if (!node) return null;
+    let shifted = shift(node, x, y);
+    const inner = node.ownerDocument.defaultView;
+    if (shifted.x < 0 || shifted.y < 0 || shifted.x > inner.innerWidth || shifted.y > inner.innerHeight) {
+      inner.scrollBy({ left: shifted.x < 0 || shifted.x > inner.innerWidth ? shifted.x - inner.innerWidth / 2 : 0,
+        top: shifted.y - inner.innerHeight / 2, behavior: "instant" });
+      shifted = shift(node, x, y);
+    }
+    let view = node.ownerDocument.defaultView;
+    let result = shifted;
+    while (view !== window && view.frameElement) {
+      const next = shift(view.frameElement, result.x, result.y);
+      result = { x: next.x, y: next.y, covered: result.covered || next.covered };
+      view = view.parent;
+    }
+    return { ...result, covered: result.covered || null };
+  };
+
+  // The document as HTML, with the content of open shadow roots and same-origin frames in its place.
+  eyes.html = () => document.documentElement.outerHTML;
+}

@@ -1,0 +1,181 @@
+// Scrolls, and finds text and elements. Evaluates to an object of functions. Runs in the isolated world of the main frame.
+(() => {
+  const squeeze = (text) => (text || '').replace(/\s+/g, ' ').trim();
+  const isShown = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  const SKIPPED = /^(script|style|noscript|template|head)$/;
+
+  // Every root of the page: the document, open shadow roots, documents of frames of the same origin.
+  const roots = () => {
+    const found = [];
+    const add = (root) => {
+      if (!root || found.includes(root) || found.length > 200) return;
+      found.push(root);
+      for (const element of root.querySelectorAll('*')) {
+        if (element.shadowRoot) add(element.shadowRoot);
+        else if (element.localName === 'iframe' || element.localName === 'frame') {
+          try { add(element.contentDocument); } catch { /* another origin */ }
+        }
+      }
+    };
+    add(document);
+    return found;
+  };
+
+  const scrolls = (element) => {
+    const style = element.ownerDocument.defaultView.getComputedStyle(element);
+    return element.scrollHeight > element.clientHeight + 1 && /auto|scroll|overlay/.test(style.overflowY);
+  };
+
+  const mainScroller = () => {
+    const page = document.scrollingElement || document.documentElement;
+    if (page.scrollHeight > innerHeight + 1 && getComputedStyle(page).overflowY !== 'hidden') return page;
+    let best = null;
+    let area = 0;
+    for (const element of document.querySelectorAll('body,body *')) {
+      if (element.scrollHeight <= element.clientHeight + 1 || !scrolls(element)) continue;
+      const box = element.getBoundingClientRect();
+      const shown = Math.max(0, Math.min(box.right, innerWidth) - Math.max(box.left, 0)) *
+        Math.max(0, Math.min(box.bottom, innerHeight) - Math.max(box.top, 0));
+      if (shown > area) { area = shown; best = element; }
+    }
+    return best || page;
+  };
+
+  const scrollerOf = (element) => {
+    if (!element || element === globalThis) return mainScroller();
+    if (element.localName === 'iframe') {
+      try { return element.contentDocument.scrollingElement; } catch { return null; }
+    }
+    for (let one = element; one; one = one.parentElement || one.getRootNode().host || null) {
+      const page = one.ownerDocument.scrollingElement;
+      if (one === page) return page;
+      if (one !== one.ownerDocument.body && scrolls(one)) return one;
+    }
+    return element.ownerDocument.scrollingElement;
+  };
+
+  const scrollBy = (element, pages) => {
+    const scroller = scrollerOf(element);
+    if (!scroller) return null;
+    const isPage = scroller === scroller.ownerDocument.scrollingElement;
+    const height = isPage ? scroller.ownerDocument.defaultView.innerHeight : scroller.clientHeight;
+    const before = scroller.scrollTop;
+    scroller.scrollBy({ top: Math.round(pages * height), behavior: 'instant' });
+    const box = isPage ? { x: 0, y: 0, width: innerWidth, height: innerHeight } : scroller.getBoundingClientRect();
+    return {
+      moved: Math.round(scroller.scrollTop - before), above: Math.round(scroller.scrollTop),
+      below: Math.max(0, Math.round(scroller.scrollHeight - height - scroller.scrollTop)), height, isPage,
+      x: Math.min(innerWidth - 1, Math.max(0, box.x + box.width / 2)), y: Math.min(innerHeight - 1, Math.max(0, box.y + box.height / 2)),
+    };
+  };
+
+  const position = (element) => {
+    const scroller = scrollerOf(element);
+    return scroller ? Math.round(scroller.scrollTop) : 0;
+  };
+
+  // The innermost shown element whose own text, inline children included, has the words.
+  const bearers = function* (wanted) {
+    for (const root of roots()) {
+      const walker = (root.ownerDocument || root).createTreeWalker(root.body || root, NodeFilter.SHOW_TEXT);
+      let block = null;
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const holder = node.parentElement || root.host;
+        if (!holder || SKIPPED.test(holder.localName) || !node.data.trim()) continue;
+        if (squeeze(node.data).toLowerCase().includes(wanted)) { yield holder; continue; }
+        block = holder.closest('p,li,td,th,h1,h2,h3,h4,h5,h6,a,button,label,dt,dd,div,section') || holder;
+        if (squeeze(block.textContent).length < 5000 && squeeze(block.textContent).toLowerCase().includes(wanted)) yield block;
+      }
+    }
+  };
+
+  const findText = (_, text) => {
+    const wanted = squeeze(text).toLowerCase();
+    for (const holder of bearers(wanted)) {
+      if (!isShown(holder)) continue;
+      const view = holder.ownerDocument.defaultView;
+      const before = view.scrollY;
+      holder.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
+      const box = holder.getBoundingClientRect();
+      return { found: true, moved: Math.round(view.scrollY - before), line: squeeze(holder.innerText).slice(0, 160),
+        inView: box.bottom > 0 && box.top < view.innerHeight };
+    }
+    return { found: false };
+  };
+
+  const hasText = (_, text) => {
+    const wanted = squeeze(text).toLowerCase();
+    for (const holder of bearers(wanted)) if (isShown(holder)) return true;
+    return false;
+  };
+
+  // Waits in the page until the text is there (or is not), for at most so many milliseconds.
+  const waitText = (_, text, there, milliseconds) => {
+    if (hasText(null, text) === there) return true;
+    return new Promise((resolve) => {
+      let due = false;
+      const look = () => { due = false; if (hasText(null, text) === there) end(true); };
+      // Mutations come in bursts: one look for each burst; what styles alone change is seen at the ticks.
+      const observer = new MutationObserver(() => { if (!due) { due = true; setTimeout(look, 20); } });
+      const tick = setInterval(look, 200);
+      const clock = setTimeout(() => end(false), milliseconds);
+      const end = (result) => { observer.disconnect(); clearInterval(tick); clearTimeout(clock); resolve(result); };
+      for (const root of roots()) observer.observe(root, { subtree: true, childList: true, characterData: true, attributes: true });
+    });
+  };
+
+  const pathOf = (element) => {
+    const parts = [];
+    for (let one = element; one && parts.length < 4 && one.localName !== 'body'; one = one.parentElement)
+      parts.unshift(one.id ? `${one.localName}#${one.id}` : one.classList.length ? `${one.localName}.${one.classList[0]}` : one.localName);
+    return parts.join(' > ');
+  };
+
+  // A page's text as lines of blocks, so that a pattern does not run across the whole page.
+  const searchPage = (_, pattern, regex, most) => {
+    let expression;
+    try { expression = new RegExp(regex ? pattern : pattern.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+'), 'giu'); }
+    catch (error) { return { error: String(error.message) }; }
+    const hits = [];
+    let total = 0;
+    for (const root of roots()) {
+      const holders = root.body ? [root.body] : [...root.children];
+      for (const holder of holders) {
+        const text = holder.innerText || '';
+        for (const match of text.matchAll(expression)) {
+          if (!match[0]) continue;
+          total++;
+          if (hits.length >= most) continue;
+          const from = Math.max(0, match.index - 100);
+          const until = Math.min(text.length, match.index + match[0].length + 100);
+          hits.push({ match: match[0].slice(0, 300), before: squeeze(text.slice(from, match.index)), after: squeeze(text.slice(match.index + match[0].length, until)) });
+        }
+      }
+    }
+    return { total, hits };
+  };
+
+  const findElements = (_, selector, most) => {
+    const found = [];
+    let total = 0;
+    for (const root of roots()) {
+      let matches;
+      try { matches = root.querySelectorAll(selector); }
+      catch (error) { return { error: String(error.message) }; }
+      for (const element of matches) {
+        total++;
+        if (found.length >= most) continue;
+        const attributes = {};
+        for (const { name, value } of element.attributes)
+          if (/^(id|name|type|href|src|alt|title|role|value|placeholder|datetime|content|itemprop|class|aria-.*|data-.*)$/.test(name) && value)
+            attributes[name] = (/^(href|src)$/.test(name) && element[name]) && typeof element[name] === 'string' ? element[name] : value.slice(0, 200);
+        if (element.type === 'password') delete attributes.value;
+        found.push({ tag: element.localName, text: squeeze(element.innerText || element.textContent).slice(0, 200), attributes,
+          children: element.childElementCount, shown: isShown(element), path: pathOf(element) });
+      }
+    }
+    return { total, found };
+  };
+
+  return { scrollBy, position, findText, waitText, searchPage, findElements };
+})()
