@@ -3,7 +3,6 @@
 Every reply is charged, whoever asked for it; what a call costs is told by the price function, None being unknown.
 """
 
-import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from appliance.agent.assignment import Assignment
 from appliance.agent.outcome import Spent
 from appliance.errors import MoneySpent, RunEnding, RunFailed, RunTimedOut, StepsSpent
 from appliance.events import TokenCount
-from appliance.models.base import Model, ModelRequest, OnText, Reply
 from appliance.words import FailureKind
 
 STEP_SECONDS = 520.0
@@ -125,34 +123,6 @@ class Budget:
 
     def _money_spent(self) -> MoneySpent:
         return MoneySpent(f"The budget of {self._assignment.max_cost_usd} US dollars is used up.")
-
-
-class MeteredModel:
-    """A model whose every reply is charged to a budget, and which is given up on when its time is over."""
-
-    def __init__(self, model: Model, budget: Budget) -> None:
-        self._model = model
-        self._budget = budget
-        self.name = model.name
-        self.sees_images = model.sees_images
-
-    async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
-        """Return the reply; raises MoneySpent before a call that is no longer covered, RunFailed when none comes."""
-        self._budget.check_money()
-        started = time.monotonic()
-        try:
-            async with asyncio.timeout(request.timeout):
-                reply = await self._model.ask(request, on_text)
-        except TimeoutError as error:
-            raise RunFailed(
-                f"The model did not answer within {request.timeout:g} seconds.", failure=FailureKind.PROVIDER_TIMEOUT
-            ) from error
-        self._budget.charge(reply.tokens, time.monotonic() - started)
-        return reply
-
-    async def close(self) -> None:
-        """Let go of the model's connections."""
-        await self._model.close()
 
 
 def timed_out(assignment: Assignment) -> RunTimedOut:

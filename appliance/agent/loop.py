@@ -6,10 +6,8 @@ cancellation of `run`; what was produced until then is told by `outcome_so_far`.
 
 import asyncio
 import time
-from collections.abc import Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
 
 import structlog
 
@@ -17,7 +15,8 @@ from appliance.actions.base import ActionContext, Receipt
 from appliance.actions.registry import Registry
 from appliance.agent import prompt
 from appliance.agent.assignment import Assignment
-from appliance.agent.budget import Budget, MeteredModel, timed_out
+from appliance.agent.budget import Budget, timed_out
+from appliance.agent.metering import MeteredModel
 from appliance.agent.outcome import Outcome, settle
 from appliance.agent.outlets import Outlets
 from appliance.agent.progress import Progress
@@ -26,7 +25,6 @@ from appliance.agent.step import PlannedAction, Step
 from appliance.agent.window import Notes, Window, corrected, text_of
 from appliance.errors import (
     ActionInvalid,
-    BrowserLost,
     MachineFault,
     PilothouseError,
     ReplyMalformed,
@@ -35,12 +33,10 @@ from appliance.errors import (
     RunFailed,
     RunStopped,
 )
-from appliance.models.base import ModelRequest, Purpose, Reply, ReplyShape, Scene
+from appliance.models.base import ModelRequest, Reply
 from appliance.words import FailureKind, ReceiptStatus
 
 log = structlog.get_logger()
-T = TypeVar("T")
-_SHAPE_MEANING = "What you see, what you plan, and the actions to do now."
 
 
 class Agent:
@@ -51,31 +47,32 @@ class Agent:
         self._registry = registry
         self._outlets = outlets
         self._budget = Budget(assignment, outlets.price)
-        self._model = MeteredModel(context.model, self._budget)
+        self._model = MeteredModel(context.model, self._budget, context.browser.lost)
         self._context = replace(context, model=self._model)
         self._progress = Progress()
-        self._window = Window(prompt.task_block(assignment, datetime.now(UTC).date()))
-        self._system = prompt.system_prompt(registry.describe(), assignment.system_prompt_extension)
-        self._shape = ReplyShape("reply", _SHAPE_MEANING, registry.reply_schema())
+        self._window = Window(assignment, registry, datetime.now(UTC).date())
         self._ending: RunEnding | None = None
         self._step = Step(0)
+        self._warnings: set[str] = set()
 
     async def run(self) -> Outcome:
         """Work until the run ends and return its outcome; of our own errors none comes out of here.
 
         Raises asyncio.CancelledError when it is stopped.
         """
+        clock = asyncio.timeout(self._assignment.timeout)
         try:
             self._outlets.run_opened(self._assignment, self._model.name)
-            async with asyncio.timeout(self._assignment.timeout):
+            async with clock:
                 while True:
                     await self._take_step()
         except RunEnding as ending:
             self._ending = ending
-        except TimeoutError:
-            self._ending = self._ending or timed_out(self._assignment)
+        except TimeoutError as fault:
+            late = timed_out(self._assignment) if clock.expired() else _failed(f"Something took too long: {fault}.")
+            self._ending = self._ending or late
         except PilothouseError as fault:
-            self._ending = self._ending or RunFailed(fault.message, failure=FailureKind.AGENT_FAILURE)
+            self._ending = self._ending or _failed(fault.message)
         finally:
             self._close_record()
         await self._outlets.actions_finished(self._step)
@@ -129,7 +126,8 @@ class Agent:
         self._outlets.step_asked(step, text_of(request))
         started = time.monotonic()
         while True:
-            reply = await self._unless_lost(self._model.ask(request))
+            reply = await self._model.ask(request)
+            await self._warn(reply)
             try:
                 step.plan = read_plan(reply, self._registry, only_done=step.limit is not None)
                 break
@@ -141,38 +139,35 @@ class Agent:
 
     async def _request(self) -> ModelRequest:
         """Return the request for this step, and tell the feed where it is more than an ordinary one."""
-        step, task = self._step, self._assignment
-        assert step.observation is not None
-        notices = [prompt.step_notice(step.number, task.max_steps)]
+        step, repeats = self._step, self._progress.repeats
+        notices = [prompt.step_notice(step.number, self._assignment.max_steps)]
         if self._progress.is_stuck:
-            notices.append(prompt.repeating_notice(self._progress.repeats))
-            await self._outlets.notice(
-                "repeating", f"The same was tried {self._progress.repeats} times on the same page."
-            )
+            notices.append(prompt.repeating_notice(repeats))
+            await self._outlets.notice("repeating", f"The same was tried {repeats} times on the same page.")
         if step.limit is not None:
             notices.append(prompt.delivery_notice(step.limit))
             await self._outlets.notice("delivery_turn", f"{step.limit.message} The agent is asked for what it has.")
-        pad = self._context.scratchpad
-        messages = self._window.compose(
-            step, Notes(pad.describe(), pad.todo), tuple(notices), with_image=self._model.sees_images
-        )
-        carried = self._window.carried
-        scene = Scene(task.task, task.output_schema, step.observation.url, step.number, carried)
-        return ModelRequest(Purpose.STEP, self._system, messages, self._shape, task.effort, scene=scene)
+        notes = Notes(self._context.scratchpad.describe(), self._context.scratchpad.todo)
+        return self._window.compose(step, notes, tuple(notices), with_image=self._model.sees_images)
 
     async def _ask_again(self, request: ModelRequest, reply: Reply, defect: ReplyMalformed) -> ModelRequest:
         """Return the request that names the defect; raises RunFailed when that was done often enough."""
-        self._step.rejected.append(reply.text)
-        if len(self._step.rejected) > MAX_REPAIRS:
-            raise RunFailed(
-                f"The model's reply could not be used, also after being told why: {defect.message}",
-                failure=FailureKind.INVALID_OUTPUT,
-            )
-        await self._outlets.notice(
-            "reply_repaired", f"The model's reply could not be used, it is asked again: {defect.message}"
-        )
-        text = prompt.correction(defect.message, only_done=self._step.limit is not None)
-        return replace(request, messages=corrected(request.messages, reply.text, text))
+        step = self._step
+        step.rejected.append(reply.text)
+        if len(step.rejected) > MAX_REPAIRS:
+            text = f"The model's reply could not be used, also after being told why: {defect.message}"
+            raise step.limit or RunFailed(text, failure=FailureKind.INVALID_OUTPUT)
+        text = f"The model's reply could not be used, it is asked again: {defect.message}"
+        await self._outlets.notice("reply_repaired", text)
+        correction = prompt.correction(defect.message, only_done=step.limit is not None)
+        return corrected(request, reply.text, correction)
+
+    async def _warn(self, reply: Reply) -> None:
+        """Tell the feed what the model's adapter warns of, each warning once."""
+        for warning in reply.warnings:
+            if warning not in self._warnings:
+                self._warnings.add(warning)
+                await self._outlets.notice("model_warning", warning)
 
     async def _act(self) -> None:
         """Run the planned actions in order, as far as the page stays the one that was seen."""
@@ -203,16 +198,6 @@ class Agent:
             self._ending = done
             return Receipt(ReceiptStatus.OK, done.message)
 
-    async def _unless_lost(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await the work; raises BrowserLost at once when the browser goes away meanwhile."""
-        task = asyncio.create_task(work)
-        lost = asyncio.create_task(self._context.browser.lost.wait())
-        try:
-            await asyncio.wait({task, lost}, return_when=asyncio.FIRST_COMPLETED)
-            if task.done():
-                return task.result()
-            raise BrowserLost("The browser went away while the model was being asked.")
-        finally:
-            task.cancel()
-            lost.cancel()
-            await asyncio.gather(task, lost, return_exceptions=True)
+
+def _failed(message: str) -> RunFailed:
+    return RunFailed(message, failure=FailureKind.AGENT_FAILURE)

@@ -52,9 +52,10 @@ def _read_object(reply: Reply) -> Fields:
         )
     if not text:
         raise ReplyMalformed("it was empty.")
-    fields = _read_strictly(text) or _read_inside(text) or _read_mended(text)
-    if fields:
-        return fields
+    for read in (_read_strictly, _read_inside, _read_mended):
+        fields = read(text)
+        if fields is not None:
+            return fields
     if reply.stop == "refusal":
         raise ReplyMalformed("it was a refusal. If the task cannot be done, call done with success false and say why.")
     if "{" not in text:
@@ -119,7 +120,7 @@ def _unwrap(value: object) -> Fields | None:
         inner = _decode(inner) if isinstance(inner, str) else inner
         if isinstance(inner, dict) and _REPLY_FIELDS & cast("Fields", inner).keys():
             return cast("Fields", inner)
-    return fields or None
+    return fields
 
 
 def _find_calls(fields: Fields, registry: Registry) -> list[Fields]:

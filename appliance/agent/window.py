@@ -6,12 +6,16 @@ stands in fences that the page itself cannot close.
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 
 from appliance.actions.base import Receipt
+from appliance.actions.registry import Registry
+from appliance.agent import prompt
+from appliance.agent.assignment import Assignment
 from appliance.agent.step import PlannedAction, Step
 from appliance.browser.observation import Observation
-from appliance.models.base import Image, Message, ModelRequest, Text
+from appliance.models.base import Image, Message, ModelRequest, Purpose, ReplyShape, Scene, Text
 from appliance.words import ReceiptStatus
 
 MAX_HISTORY = 8_000
@@ -26,6 +30,7 @@ _MAX_URL = 400
 _MAX_TABS = 20
 _MAX_TODO = 2_000
 _MAX_LISTING = 1_000
+_SHAPE_MEANING = "What you see, what you plan, and the actions to do now."
 _FENCES = re.compile(
     r"<(\s*/?\s*)(?=(?:page|read_once|task|history|files|notice|earlier_tasks|answer_schema)(?![\w-]))", re.IGNORECASE
 )
@@ -40,25 +45,25 @@ class Notes:
 
 
 class Window:
-    """Builds the messages of each step from the task, the history so far and the present.
+    """Builds the request of each step from the rules, the task, the history so far and the present."""
 
-    `carried` is the long text that the last step fetched, shown in the next one only.
-    """
-
-    def __init__(self, task_block: str) -> None:
-        self._task = Text(task_block + "\n<history>\n", ends_prefix=True)
+    def __init__(self, assignment: Assignment, registry: Registry, today: date) -> None:
+        self._assignment = assignment
+        self._system = prompt.system_prompt(registry.describe(), assignment.system_prompt_extension)
+        self._shape = ReplyShape("reply", _SHAPE_MEANING, registry.reply_schema())
+        self._task = Text(f"{prompt.task_block(assignment, today)}\n<history>\n", ends_prefix=True)
         self._items: list[str] = []
         self._omitted = 0
-        self.carried: str | None = None
+        self._carried: str | None = None
 
     def remember(self, step: Step) -> None:
         """Add a finished step to the history, and keep what it fetched for the step that follows."""
         self._items.append(_history_item(step))
-        self.carried = step.carried
+        self._carried = step.carried
         self._bound_history()
 
-    def compose(self, step: Step, notes: Notes, notices: tuple[str, ...], *, with_image: bool) -> tuple[Message, ...]:
-        """Return the messages that ask for this step, which has been observed."""
+    def compose(self, step: Step, notes: Notes, notices: tuple[str, ...], *, with_image: bool) -> ModelRequest:
+        """Return the request that asks for this step, which has been observed; the notices stand at its end."""
         observation = step.observation
         assert observation is not None
         history = [Text(text) for text in self._history_blocks()]
@@ -67,7 +72,15 @@ class Window:
         present = Text("</history>\n" + "\n".join(self._present(observation, notes, notices)))
         picture = observation.screenshot
         images = (Image(picture.data, picture.media_type),) if picture is not None and with_image else ()
-        return (Message("user", (self._task, *history, present, *images)),)
+        task = self._assignment
+        return ModelRequest(
+            purpose=Purpose.STEP,
+            system=self._system,
+            messages=(Message("user", (self._task, *history, present, *images)),),
+            shape=self._shape,
+            effort=task.effort,
+            scene=Scene(task.task, task.output_schema, observation.url, step.number, self._carried),
+        )
 
     def _history_blocks(self) -> list[str]:
         if not self._omitted:
@@ -88,8 +101,8 @@ class Window:
 
     def _present(self, observation: Observation, notes: Notes, notices: tuple[str, ...]) -> list[str]:
         blocks: list[str] = []
-        if self.carried:
-            blocks.append(f"<read_once>\n{fence(_cut(self.carried, MAX_READ_ONCE))}\n</read_once>")
+        if self._carried:
+            blocks.append(f"<read_once>\n{fence(_cut(self._carried, MAX_READ_ONCE))}\n</read_once>")
         if notes.listing:
             todo = f"\ntodo.md:\n{_cut(notes.todo, _MAX_TODO)}" if notes.todo else ""
             blocks.append(f"<files>\n{fence(_cut(notes.listing, _MAX_LISTING) + todo)}\n</files>")
@@ -103,10 +116,11 @@ def fence(text: str) -> str:
     return _FENCES.sub(r"‹\1", text)
 
 
-def corrected(messages: tuple[Message, ...], reply: str, correction: str) -> tuple[Message, ...]:
-    """Return the conversation with a reply that could not be used and what is wrong with it."""
+def corrected(request: ModelRequest, reply: str, correction: str) -> ModelRequest:
+    """Return the request continued by a reply that could not be used and by what is wrong with it."""
     rejected = _cut(reply, 4_000) or "(nothing)"
-    return (*messages, Message("assistant", (Text(rejected),)), Message("user", (Text(correction),)))
+    turns = (Message("assistant", (Text(rejected),)), Message("user", (Text(correction),)))
+    return replace(request, messages=(*request.messages, *turns))
 
 
 def text_of(request: ModelRequest) -> str:

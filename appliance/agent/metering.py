@@ -1,0 +1,58 @@
+"""The model as the agent and its actions ask it: each reply is charged, no call outlasts its time or the browser."""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from appliance.agent.budget import Budget
+from appliance.errors import BrowserLost, RunFailed
+from appliance.models.base import Model, ModelRequest, OnText, Reply
+from appliance.words import FailureKind
+
+T = TypeVar("T")
+
+
+class MeteredModel:
+    """A model whose replies are charged to a budget; `browser_lost` is set when there is nothing left to act on."""
+
+    def __init__(self, model: Model, budget: Budget, browser_lost: asyncio.Event) -> None:
+        self._model = model
+        self._budget = budget
+        self._browser_lost = browser_lost
+        self.name = model.name
+        self.sees_images = model.sees_images
+
+    async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        """Return the reply.
+
+        Raises MoneySpent before a call that is no longer covered, RunFailed when no reply comes in time, and
+        BrowserLost as soon as the browser goes away meanwhile.
+        """
+        self._budget.check_money()
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(request.timeout):
+                reply = await self._unless_lost(self._model.ask(request, on_text))
+        except TimeoutError as error:
+            text = f"The model did not answer within {request.timeout:g} seconds."
+            raise RunFailed(text, failure=FailureKind.PROVIDER_TIMEOUT) from error
+        self._budget.charge(reply.tokens, time.monotonic() - started)
+        return reply
+
+    async def close(self) -> None:
+        """Let go of the model's connections."""
+        await self._model.close()
+
+    async def _unless_lost(self, work: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.create_task(work)
+        lost = asyncio.create_task(self._browser_lost.wait())
+        try:
+            await asyncio.wait({task, lost}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            raise BrowserLost("The browser went away while the model was being asked.")
+        finally:
+            task.cancel()
+            lost.cancel()
+            await asyncio.gather(task, lost, return_exceptions=True)

@@ -1,0 +1,137 @@
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from appliance.actions.base import ActionContext
+from appliance.actions.registry import Registry
+from appliance.agent.assignment import Assignment
+from appliance.agent.loop import Agent
+from appliance.agent.outcome import Outcome
+from appliance.agent.outlets import Outlets
+from appliance.agent.record import Record, RecordedRun, load
+from appliance.browser.connection import Browser
+from appliance.browser.observation import Screenshot
+from appliance.events import ActionFinished, FeedEvent, Notice, StepPlanned, TokenCount
+from appliance.models.base import Model
+from appliance.models.catalog import find_entry
+from appliance.models.providers import ProviderKeys, open_model
+from appliance.workspaces.scratchpad import Scratchpad
+from tests.stand_in import Received, StandIn
+
+E = TypeVar("E")
+NAMES = {"anthropic": "claude-opus-4-7", "openai": "gpt-5.5", "compatible": "llama-3"}
+
+
+@dataclass
+class Work:
+    """One run on a real browser, asked of the stand-in, with everything it leaves behind."""
+
+    agent: Agent
+    stand_in: StandIn
+    folder: Path
+    events: list[FeedEvent] = field(default_factory=list)
+    has_event: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    async def keep(self, event: FeedEvent) -> None:
+        self.events.append(event)
+        async with self.has_event:
+            self.has_event.notify_all()
+
+    async def until(self, wanted: Callable[[FeedEvent], bool]) -> None:
+        """Wait for an entry of the feed."""
+        async with asyncio.timeout(30), self.has_event:
+            await self.has_event.wait_for(lambda: any(map(wanted, self.events)))
+
+    def of(self, kind: type[E]) -> list[E]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def plans(self) -> list[StepPlanned]:
+        return self.of(StepPlanned)
+
+    @property
+    def receipts(self) -> list[ActionFinished]:
+        return self.of(ActionFinished)
+
+    @property
+    def notices(self) -> list[str]:
+        return [notice.code for notice in self.of(Notice)]
+
+    @property
+    def asked(self) -> list[Received]:
+        return self.stand_in.steps
+
+    @property
+    def recorded(self) -> RecordedRun:
+        return load(self.folder / "history.json")[-1]
+
+
+def a_dollar_per_million(tokens: TokenCount) -> Decimal:
+    return Decimal(tokens.input + tokens.cache_read + tokens.cache_write + tokens.output) / 1_000_000
+
+
+Prepare = Callable[..., Work]
+Finish = Callable[..., Awaitable[tuple[Outcome, Work]]]
+
+
+@pytest.fixture
+async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
+    """Return a function that makes a run from a scenario; keywords are the assignment's, `provider` the wire format."""
+    opened: list[tuple[StandIn, Model]] = []
+
+    def make(scenario: Any, *, provider: str = "anthropic", **assignment: Any) -> Work:
+        stand_in = StandIn(scenario)
+        model = open_model_of(stand_in, provider)
+        opened.append((stand_in, model))
+        task = Assignment(**{"task": "Do what the scenario says.", **assignment})
+        context = ActionContext(browser, Scratchpad(tmp_path / "scratchpad"), model, task.task, task.output_schema)
+
+        async def emit(event: FeedEvent) -> None:
+            await work.keep(event)
+
+        outlets = Outlets(emit, keep_screenshot, a_dollar_per_million, Record(tmp_path / "history.json"))
+        work = Work(Agent(task, context, Registry(), outlets), stand_in, tmp_path)
+        return work
+
+    async def keep_screenshot(step: int, screenshot: Screenshot) -> str:
+        name = f"step-{step}.jpg"
+        (tmp_path / name).write_bytes(screenshot.data)
+        return name
+
+    yield make
+    for stand_in, model in opened:
+        await model.close()
+        await asyncio.to_thread(stand_in.close)
+        assert not stand_in.problems
+
+
+@pytest.fixture
+async def finish(prepare: Prepare) -> Finish:
+    """Return a function that makes a run and lets it work to its end."""
+
+    async def work_to_the_end(scenario: Any, **options: Any) -> tuple[Outcome, Work]:
+        work = prepare(scenario, **options)
+        async with asyncio.timeout(60):
+            return await work.agent.run(), work
+
+    return work_to_the_end
+
+
+def open_model_of(stand_in: StandIn, provider: str) -> Model:
+    keys = ProviderKeys(
+        anthropic_key="sk-ant-test",
+        anthropic_base_url=stand_in.anthropic_url,
+        openai_key="sk-test",
+        openai_base_url=stand_in.openai_url,
+        compatible_base_url=stand_in.compatible_url,
+        compatible_key="test",
+        compatible_models=("llama-3",),
+    )
+    entry = find_entry(NAMES[provider], keys.compatible_models)
+    assert entry is not None
+    return open_model(entry, keys)
