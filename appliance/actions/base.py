@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from appliance.browser.connection import Browser
+from appliance.browser.effects import Watch
 from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.words import Effort, ReceiptStatus
@@ -44,7 +45,10 @@ class Receipt:
 
 @dataclass
 class ActionContext:
-    """What actions work with during one run."""
+    """What actions work with during one run.
+
+    `watch` is that of an action which a dialog interrupted: its effect is measured once the dialog is answered.
+    """
 
     browser: Browser
     scratchpad: Scratchpad
@@ -52,6 +56,7 @@ class ActionContext:
     task: str
     output_schema: dict[str, Any] | None = None
     effort: Effort | None = None
+    watch: Watch | None = None
 
 
 @dataclass(frozen=True)

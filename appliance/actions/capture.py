@@ -1,0 +1,54 @@
+"""Actions that keep a picture or a PDF of the page."""
+
+import base64
+from typing import Any
+
+from appliance.actions.base import Action, ActionContext, Parameters, Receipt
+from appliance.browser.cdp import CdpError
+from appliance.errors import ActionFailed
+from appliance.filenames import free_name
+from appliance.words import ReceiptStatus
+
+PDF_SECONDS = 30.0
+
+
+class TakeScreenshot(Parameters):
+    """Parameters of screenshot, which has none."""
+
+
+class SaveAsPdf(Parameters):
+    """Parameters of save_as_pdf."""
+
+    file_name: str | None = None
+
+
+async def _screenshot(context: ActionContext, _: TakeScreenshot) -> Receipt:
+    data = await _captured(context, "Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
+    saved = context.scratchpad.write_bytes(free_name(context.scratchpad.root, "screenshot.png"), data)
+    return Receipt(ReceiptStatus.OK, f"Saved what is in view of {context.browser.tab.url} as {saved.name}.")
+
+
+async def _save_as_pdf(context: ActionContext, parameters: SaveAsPdf) -> Receipt:
+    wanted = parameters.file_name or context.browser.tab.title or "page"
+    stem = wanted[:-4] if wanted.lower().endswith(".pdf") else wanted
+    params = {"printBackground": True, "preferCSSPageSize": True, "displayHeaderFooter": False}
+    data = await _captured(context, "Page.printToPDF", params)
+    saved = context.scratchpad.write_bytes(free_name(context.scratchpad.root, f"{stem}.pdf"), data)
+    return Receipt(ReceiptStatus.OK, f"Saved {context.browser.tab.url} as {saved.name} ({saved.size} bytes).")
+
+
+async def _captured(context: ActionContext, method: str, params: dict[str, Any]) -> bytes:
+    try:
+        answer = await context.browser.tab.send(method, params, timeout=PDF_SECONDS)
+    except CdpError as error:
+        raise ActionFailed(f"The page could not be kept ({error.message})") from error
+    return base64.b64decode(answer["data"])
+
+
+SCREENSHOT = Action(
+    "screenshot",
+    "Save a picture of what is in view as a file; you see the page in every step anyway.",
+    TakeScreenshot,
+    _screenshot,
+)
+SAVE_AS_PDF = Action("save_as_pdf", "Save the whole page as a PDF file.", SaveAsPdf, _save_as_pdf, deadline=40.0)

@@ -1,0 +1,80 @@
+"""The action that runs JavaScript in the page."""
+
+import json
+import re
+import time
+from typing import Any
+
+from pydantic import Field
+
+from appliance.actions.base import Action, ActionContext, Parameters, Receipt
+from appliance.actions.measured import finish, sentence
+from appliance.browser.effects import Watch
+from appliance.browser.tab import DialogOpen
+from appliance.errors import ActionFailed
+from appliance.words import ReceiptStatus
+
+DEADLINE_SECONDS = 10.0
+MAX_CHARACTERS = 20_000
+SHOWN_CHARACTERS = 200
+
+_FUNCTION = re.compile(r"\s*(?:async\s*)?(?:function\b[^(]*\([^)]*\)\s*\{|\([^()]*\)\s*=>|[A-Za-z_$][\w$]*\s*=>)")
+
+
+class Evaluate(Parameters):
+    """Parameters of evaluate."""
+
+    code: str = Field(min_length=1)
+
+
+async def _evaluate(context: ActionContext, parameters: Evaluate) -> Receipt:
+    watch = await Watch.start(context.browser)
+    try:
+        value = await _run(context, parameters.code)
+    except BaseException:
+        watch.stop()
+        raise
+    effect = await finish(context, watch)
+    facts = list(effect.facts)
+    if effect.needs_decision:
+        return Receipt(ReceiptStatus.NEEDS_DECISION, sentence("Ran the code", facts), ends_chain=True)
+    result = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    cut = f" (the first {MAX_CHARACTERS} of {len(result)} characters)" if len(result) > MAX_CHARACTERS else ""
+    if value is None:
+        return Receipt(ReceiptStatus.OK, sentence("Ran the code, which returned nothing", facts), ends_chain=True)
+    if len(result) <= SHOWN_CHARACTERS:
+        return Receipt(ReceiptStatus.OK, sentence(f"Ran the code, which returned {result}", facts), ends_chain=True)
+    text = sentence(f"Ran the code, which returned {len(result)} characters{cut}", facts)
+    return Receipt(ReceiptStatus.OK, text, carried=result[:MAX_CHARACTERS] + cut, ends_chain=True)
+
+
+async def _run(context: ActionContext, code: str) -> Any:
+    """Run the code as it stands; a function is called, and code that only works as a function's body is run as one."""
+    tab, started = context.browser.tab, time.monotonic()
+    try:
+        return await tab.evaluate(_called(code), world="main", timeout=DEADLINE_SECONDS)
+    except DialogOpen:
+        return None
+    except ActionFailed as error:
+        if time.monotonic() - started >= DEADLINE_SECONDS - 0.1:
+            # Without this a loop without end would keep the page from ever answering again.
+            context.browser.cdp.post("Runtime.terminateExecution", None, tab.session_id)
+            raise ActionFailed(f"The code did not end within {DEADLINE_SECONDS:g} s and was stopped.") from error
+        if "SyntaxError" not in error.message or not ("return" in code or "await" in code):
+            raise
+    return await tab.evaluate(f"(async () => {{\n{code}\n}})()", world="main", timeout=DEADLINE_SECONDS)
+
+
+def _called(code: str) -> str:
+    stripped = code.strip().rstrip(";")
+    is_function = _FUNCTION.match(stripped) and not stripped.endswith(")")
+    return f"({stripped})()" if is_function else code
+
+
+EVALUATE = Action(
+    "evaluate",
+    "Run JavaScript in the page and return its value (10 s at most). For reading what cannot be read otherwise; use "
+    "the other actions to act.",
+    Evaluate,
+    _evaluate,
+)

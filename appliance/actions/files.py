@@ -1,0 +1,81 @@
+"""Actions on the session's own files."""
+
+from appliance.actions.base import Action, ActionContext, Parameters, Receipt
+from appliance.errors import ActionFailed
+from appliance.filenames import clean_name
+from appliance.words import ReceiptStatus
+from appliance.workspaces.scratchpad import Saved
+
+MAX_READ_CHARACTERS = 60_000
+
+
+class WriteFile(Parameters):
+    """Parameters of write_file."""
+
+    file_name: str
+    content: str
+    append: bool = False
+
+
+class ReplaceFile(Parameters):
+    """Parameters of replace_file."""
+
+    file_name: str
+    old_str: str
+    new_str: str
+
+
+class ReadFile(Parameters):
+    """Parameters of read_file."""
+
+    file_name: str
+
+
+async def _write_file(context: ActionContext, parameters: WriteFile) -> Receipt:
+    write = context.scratchpad.append if parameters.append else context.scratchpad.write
+    saved = write(parameters.file_name, parameters.content)
+    verb = "Appended to" if parameters.append else "Wrote"
+    return Receipt(ReceiptStatus.OK, f"{verb} {_named(saved, parameters.file_name)}.")
+
+
+async def _replace_file(context: ActionContext, parameters: ReplaceFile) -> Receipt:
+    count = context.scratchpad.replace(parameters.file_name, parameters.old_str, parameters.new_str)
+    return Receipt(ReceiptStatus.OK, f"Replaced {count} place(s) in {clean_name(parameters.file_name)}.")
+
+
+async def _read_file(context: ActionContext, parameters: ReadFile) -> Receipt:
+    text = context.scratchpad.read(parameters.file_name)
+    name = clean_name(parameters.file_name)
+    if not text:
+        raise ActionFailed(f"{name} is empty.")
+    shown = text[:MAX_READ_CHARACTERS]
+    cut = f"; only the first {len(shown)} are shown" if len(shown) < len(text) else ""
+    return Receipt(ReceiptStatus.OK, f"Read {name} ({len(text)} characters{cut}).", carried=shown)
+
+
+def _named(saved: Saved, asked: str) -> str:
+    renamed = f", asked for as {asked!r}" if saved.name != asked else ""
+    return f"{saved.name} ({saved.size} bytes{renamed})"
+
+
+WRITE_FILE = Action(
+    "write_file",
+    "Write a text file of your own; append adds at the end instead. todo.md is your plan and always shown.",
+    WriteFile,
+    _write_file,
+    touches_page=False,
+)
+REPLACE_FILE = Action(
+    "replace_file",
+    "Replace every occurrence of old_str in a file of yours.",
+    ReplaceFile,
+    _replace_file,
+    touches_page=False,
+)
+READ_FILE = Action(
+    "read_file",
+    "Read a file of yours or a downloaded text file; its text is shown once, in the next step.",
+    ReadFile,
+    _read_file,
+    touches_page=False,
+)

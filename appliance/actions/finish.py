@@ -1,0 +1,78 @@
+"""The action that ends a run with an answer."""
+
+import json
+from typing import Any
+
+from appliance.actions.base import Action, ActionContext, Parameters, Receipt
+from appliance.errors import ActionFailed, RunDone
+
+MAX_NAMED_DEFECTS = 5
+
+
+class Done(Parameters):
+    """Parameters of done."""
+
+    text: str | dict[str, Any] | list[Any]
+    success: bool = True
+    files_to_display: list[str] | None = None
+
+
+async def _done(context: ActionContext, parameters: Done) -> Receipt:
+    text = parameters.text if isinstance(parameters.text, str) else json.dumps(parameters.text, ensure_ascii=False)
+    if context.output_schema is None:
+        answer: Any = text + _attached(context, parameters.files_to_display or [])
+    else:
+        answer = _structured(context.output_schema, text)
+    raise RunDone("The agent handed in its answer.", answer=answer, success=parameters.success)
+
+
+def _attached(context: ActionContext, names: list[str]) -> str:
+    """Return the text of the named files, to stand below the answer."""
+    return "".join(f"\n\n{name}:\n{context.scratchpad.read(name)}" for name in names)
+
+
+def _structured(schema: dict[str, Any], text: str) -> Any:
+    """Return the answer that the text holds; raises ActionFailed naming what does not fit the schema."""
+    import jsonschema_rs  # noqa: PLC0415  (only runs with a schema need it)
+
+    try:
+        answer = json.loads(_without_fence(text))
+    except ValueError as error:
+        raise ActionFailed(
+            f"done was not accepted: text must be the JSON of the output schema, and it is not JSON ({error})."
+        ) from error
+    try:
+        validator = jsonschema_rs.validator_for(schema, offline=True)
+    except jsonschema_rs.ValidationError as error:
+        raise ActionFailed(
+            f"done was not accepted: the output schema itself cannot be used ({error.message})."
+        ) from error
+    defects = [
+        f"{'/'.join(str(part) for part in error.instance_path) or 'the answer'}: {error.message[:200]}"
+        for _, error in zip(range(MAX_NAMED_DEFECTS), validator.iter_errors(answer), strict=False)
+    ]
+    if defects:
+        raise ActionFailed(
+            f"done was not accepted, the answer does not fit the output schema: {'; '.join(defects)}. Correct it and "
+            "call done again.",
+            lasting="done was not accepted: the answer did not fit the output schema.",
+        )
+    return answer
+
+
+def _without_fence(text: str) -> str:
+    """Return the text without a Markdown code fence around it, which models like to add."""
+    text = text.strip()
+    if text.startswith("```") and text.endswith("```") and "\n" in text:
+        return text[text.index("\n") + 1 : -3]
+    return text
+
+
+DONE = Action(
+    "done",
+    "End the run with your answer in text, as JSON if an output schema is given. success is false if the task could "
+    "not be done in full. files_to_display are files of yours that belong to the answer.",
+    Done,
+    _done,
+    touches_page=False,
+)

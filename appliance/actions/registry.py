@@ -1,0 +1,172 @@
+"""Every action by name: described to the model, read from its reply, and run so that a receipt always comes."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any, cast
+
+import structlog
+from pydantic import ValidationError
+
+from appliance.actions.base import Action, ActionContext, Parameters, Receipt
+from appliance.actions.capture import SAVE_AS_PDF, SCREENSHOT
+from appliance.actions.choices import DROPDOWN_OPTIONS, SELECT_DROPDOWN
+from appliance.actions.code import EVALUATE
+from appliance.actions.extraction import EXTRACT
+from appliance.actions.files import READ_FILE, REPLACE_FILE, WRITE_FILE
+from appliance.actions.finish import DONE
+from appliance.actions.forms import ANSWER_DIALOG, INPUT, SEND_KEYS, UPLOAD_FILE
+from appliance.actions.navigation import GO_BACK, NAVIGATE, SEARCH
+from appliance.actions.pointer import CLICK, DRAG, HOVER
+from appliance.actions.reading import FIND_ELEMENTS, SEARCH_PAGE
+from appliance.actions.schema import reply_schema, signature
+from appliance.actions.scrolling import FIND_TEXT, SCROLL
+from appliance.actions.tabs import CLOSE, SWITCH
+from appliance.actions.waiting import WAIT, WAIT_FOR
+from appliance.browser.dialogs import describe
+from appliance.errors import ActionFailed, ActionInvalid, ActionRefused, BrowserLost, RunEnding
+from appliance.words import ReceiptStatus
+
+log = structlog.get_logger()
+
+ACTIONS: tuple[Action[Any], ...] = (
+    NAVIGATE,
+    SEARCH,
+    GO_BACK,
+    WAIT,
+    WAIT_FOR,
+    CLICK,
+    HOVER,
+    DRAG,
+    SCROLL,
+    FIND_TEXT,
+    INPUT,
+    SEND_KEYS,
+    DROPDOWN_OPTIONS,
+    SELECT_DROPDOWN,
+    UPLOAD_FILE,
+    ANSWER_DIALOG,
+    SWITCH,
+    CLOSE,
+    SEARCH_PAGE,
+    FIND_ELEMENTS,
+    EXTRACT,
+    SCREENSHOT,
+    SAVE_AS_PDF,
+    EVALUATE,
+    WRITE_FILE,
+    REPLACE_FILE,
+    READ_FILE,
+    DONE,
+)
+
+
+@dataclass(frozen=True)
+class ParsedCall:
+    """An action the model asked for, checked."""
+
+    name: str
+    parameters: Parameters
+
+
+class Registry:
+    """The actions of a run, in the order they are described."""
+
+    def __init__(self, actions: Sequence[Action[Any]] = ACTIONS) -> None:
+        self._actions = {action.name: action for action in actions}
+        self._schema = reply_schema(actions)
+
+    def reply_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of a whole reply; the same object each time, not to be changed."""
+        return self._schema
+
+    def describe(self) -> str:
+        """Return one line per action: name, parameters, what it does."""
+        return "\n".join(
+            f"{action.name} {signature(action)}: {action.description}" for action in self._actions.values()
+        )
+
+    def parse(self, call: dict[str, Any]) -> ParsedCall:
+        """Return the checked call for an object such as {"click": {"index": 3}}.
+
+        Obvious slips are read as meant: numbers written as text, null for an optional field, a bare value where an
+        action needs one thing only. Raises ActionInvalid naming the defect for anything else.
+        """
+        name, arguments = _split(call)
+        action = self._actions.get(name)
+        if action is None:
+            raise ActionInvalid(_unknown(name, self._actions))
+        try:
+            return ParsedCall(name, action.parameters.model_validate(_arguments(action, arguments)))
+        except ValidationError as error:
+            raise ActionInvalid(_defects(action, error)) from error
+
+    async def run(self, context: ActionContext, parsed: ParsedCall) -> Receipt:
+        """Do the action and return its receipt; raises only BrowserLost and RunEnding."""
+        action = self._actions[parsed.name]
+        started = time.monotonic()
+        receipt = await _run_safely(action, context, parsed.parameters)
+        duration_ms = round((time.monotonic() - started) * 1000)
+        return replace(receipt, duration_ms=duration_ms, url=receipt.url or context.browser.tab.url)
+
+
+async def _run_safely(action: Action[Any], context: ActionContext, parameters: Parameters) -> Receipt:
+    dialog = context.browser.dialog
+    if dialog is not None and action.touches_page:
+        text = f"{action.name} was not done: {describe(dialog)}. Answer it with answer_dialog first."
+        return Receipt(ReceiptStatus.NEEDS_DECISION, text, ends_chain=True)
+    try:
+        async with asyncio.timeout(action.deadline):
+            return await action.run(context, parameters)
+    except (BrowserLost, RunEnding):
+        raise
+    except ActionRefused as error:
+        return Receipt(ReceiptStatus.BLOCKED, error.message, lasting=error.lasting, ends_chain=True)
+    except ActionFailed as error:
+        return Receipt(ReceiptStatus.FAILED, error.message, lasting=error.lasting, ends_chain=True)
+    except TimeoutError:
+        text = f"{action.name} was given up after {action.deadline:g} s; the page may be busy, look at it again."
+        return Receipt(ReceiptStatus.FAILED, text, ends_chain=True)
+    except Exception as error:
+        log.exception("action crashed", action=action.name)
+        text = f"{action.name} could not be done because of a fault in our own program ({type(error).__name__})."
+        return Receipt(ReceiptStatus.FAILED, text, ends_chain=True)
+
+
+def _split(call: object) -> tuple[str, object]:
+    if not isinstance(call, dict) or not call:
+        raise ActionInvalid('An action is an object with one key, its name, for example {"click": {"index": 3}}.')
+    fields = cast("dict[str, object]", call)
+    given = {name: value for name, value in fields.items() if value is not None} if len(fields) > 1 else fields
+    if len(given) != 1:
+        raise ActionInvalid(
+            f"One action object must have exactly one key, the action's name; this one has {sorted(given)}. "
+            "Write each action as its own object in the list."
+        )
+    return next(iter(given.items()))
+
+
+def _arguments(action: Action[Any], arguments: object) -> object:
+    if arguments is None:
+        return {}
+    if isinstance(arguments, dict):
+        fields = cast("dict[str, object]", arguments)
+        return {name: value for name, value in fields.items() if value is not None}
+    required = [name for name, field in action.parameters.model_fields.items() if field.is_required()]
+    return {required[0]: arguments} if len(required) == 1 else arguments
+
+
+def _unknown(name: str, actions: dict[str, Action[Any]]) -> str:
+    near = get_close_matches(name, actions, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(actions)}."
+    return f"There is no action {name!r}; {hint}"
+
+
+def _defects(action: Action[Any], error: ValidationError) -> str:
+    defects = [
+        f"{'.'.join(str(part) for part in item['loc']) or 'its value'}: {item['msg']}"
+        for item in error.errors(include_url=False, include_context=False)
+    ]
+    return f"{action.name} takes {signature(action)}; {'; '.join(dict.fromkeys(defects))}."

@@ -1,0 +1,215 @@
+"""What an action changed, measured: page, tabs, dialogs and downloads before and after, said in short clauses."""
+
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from appliance.browser.cdp import CdpError
+from appliance.browser.dialogs import describe
+from appliance.errors import ElementGone
+
+if TYPE_CHECKING:
+    from appliance.browser.connection import Browser
+    from appliance.browser.element import Element
+
+SETTLE_SECONDS = 3.0
+SUBSTANTIAL_CONTROLS = 3
+SUBSTANTIAL_LINES = 12
+SUBSTANTIAL_ELEMENTS = 40
+
+
+@cache
+def library(name: str) -> str:
+    """Return the source of one of our page libraries, an expression that evaluates to its functions."""
+    return (Path(__file__).parent / "js" / f"{name}.js").read_text()
+
+
+def method(name: str, function: str) -> str:
+    """Return a function source that calls `function` of the library with `this` and the arguments."""
+    return f"function(...given) {{ return {library(name).strip()}.{function}(this, ...given); }}"
+
+
+def page_function(name: str, function: str) -> str:
+    """Return a function source that calls `function` of the library for the page as a whole, with the arguments."""
+    return f"(...given) => {library(name).strip()}.{function}(null, ...given)"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The measured effect of an action.
+
+    `facts` are clauses for the receipt, strongest first. `is_visible` is False when nothing a person could see
+    changed. `ends_chain` says that the page is no longer the one that was observed, `needs_decision` that a dialog
+    waits for an answer. `state` is the target's own state afterwards.
+    """
+
+    facts: tuple[str, ...]
+    is_visible: bool
+    ends_chain: bool = False
+    needs_decision: bool = False
+    state: dict[str, str] = field(default_factory=dict[str, str])
+
+
+class Watch:
+    """Watches one action from `start` to `finish`."""
+
+    def __init__(self, browser: "Browser", element: "Element | None") -> None:
+        self.target: dict[str, Any] = {}
+        self._browser = browser
+        self._element = element
+        self._tab = browser.tab
+        self._url = browser.tab.url
+        self._downloads = len(browser.downloads.all)
+        self._chooser = False
+        self._stop = browser.cdp.on("Page.fileChooserOpened", self._take_chooser)
+
+    @classmethod
+    async def start(cls, browser: "Browser", element: "Element | None" = None) -> "Watch":
+        """Take the snapshot; `element` is the one acted on. Raises ElementGone when it is not there any more."""
+        watch = cls(browser, element)
+        try:
+            watch.target = await watch._call("begin") or {}
+        except BaseException:
+            watch._stop()
+            raise
+        return watch
+
+    def stop(self) -> None:
+        """Watch no more, without measuring."""
+        self._stop()
+
+    async def finish(self, settle_seconds: float = SETTLE_SECONDS, *, at_least: float = 0.0) -> Effect:
+        """Wait until the page is quiet, for `at_least` so many seconds, and return what is different."""
+        try:
+            return await self._measure(settle_seconds, at_least)
+        finally:
+            self._stop()
+
+    async def _measure(self, settle_seconds: float, at_least: float) -> Effect:
+        browser = self._browser
+        settled = await browser.settle(settle_seconds, at_least=at_least)
+        if browser.dialog is not None:
+            facts = (*self._download_facts(), describe(browser.dialog) + "; answer it with answer_dialog")
+            return Effect(facts, is_visible=True, ends_chain=True, needs_decision=True)
+        facts = self._tab_facts()
+        moved = bool(facts)
+        facts += self._download_facts()
+        if self._chooser:
+            facts.append("the page asks for a file: use upload_file with this element")
+        measured: dict[str, Any] | None = None
+        if browser.tab.target_id == self._tab.target_id:
+            measured = await self._call_end()
+            if measured is None:
+                moved = True
+                facts.insert(0, _navigated(self._url, browser.tab.url))
+            else:
+                facts += _page_facts(measured)
+        if settled.reason == "cap":
+            facts.append("the page is still loading")
+        return Effect(
+            tuple(facts),
+            is_visible=bool(facts) or (measured is not None and _changed_weakly(measured)),
+            ends_chain=moved or self._chooser or (measured is not None and _is_substantial(measured)),
+            state=measured["state"] if measured else {},
+        )
+
+    def _tab_facts(self) -> list[str]:
+        now = self._browser.tab
+        if now.target_id == self._tab.target_id:
+            return []
+        if self._tab.closed:
+            return [f"the tab closed; now in tab {now.tab_id} ({now.url})"]
+        return [f"opened tab {now.tab_id} ({now.url}) and switched to it"]
+
+    def _download_facts(self) -> list[str]:
+        return [download.describe() for download in self._browser.downloads.since(self._downloads)]
+
+    async def _call(self, function: str) -> Any:
+        if self._element is not None:
+            return await self._element.call(method("effects", function))
+        return await self._tab.run(page_function("effects", function))
+
+    async def _call_end(self) -> dict[str, Any] | None:
+        """Return what the page measured, None when its document is another one than before."""
+        try:
+            return await self._call("end")
+        except ElementGone:
+            pass
+        try:
+            world = self._element.world if self._element else None
+            return await self._tab.run(page_function("effects", "end"), world=world)
+        except CdpError:
+            return None
+
+    def _take_chooser(self, _: dict[str, Any], session_id: str) -> None:
+        self._chooser = self._chooser or session_id == self._tab.session_id
+
+
+def _navigated(before: str, after: str) -> str:
+    return f"the page was loaded anew ({after})" if before == after else f"navigated from {before} to {after}"
+
+
+def _page_facts(measured: dict[str, Any]) -> list[str]:
+    facts: list[str] = []
+    if measured["url_from"] != measured["url_to"]:
+        facts.append(f"the address changed from {measured['url_from']} to {measured['url_to']}")
+    facts += [f"{key} changed from {before} to {after}" for key, before, after in measured["changes"]]
+    if not measured["connected"]:
+        facts.append("the element is no longer on the page")
+    elif measured["renamed"]:
+        before, after = measured["renamed"]
+        facts.append(f'its text changed from "{before}" to "{after}"')
+    facts += [f"{popup} opened" for popup in measured["popups"]]
+    facts += _control_facts(measured)
+    if measured["fields"]:
+        facts.append(f"{measured['fields']} other field(s) changed")
+    if measured["texts"]:
+        more = measured["lines"] - len(measured["texts"])
+        facts.append(
+            "new text: "
+            + " / ".join(f'"{text}"' for text in measured["texts"])
+            + (f" and {more} more lines" if more else "")
+        )
+    elif measured["lines_gone"]:
+        facts.append(f"{measured['lines_gone']} line(s) of text went away")
+    if measured["frames_changed"]:
+        facts.append("a frame loaded another page")
+    if measured["focus"]:
+        facts.append(f"{measured['focus']} has the focus")
+    if any(measured["scroll"]) or measured["inner_scrolled"]:
+        right, down = measured["scroll"]
+        facts.append(
+            f"scrolled by {down} px" + (f" down and {right} px right" if right else "")
+            if any(measured["scroll"])
+            else "an area scrolled"
+        )
+    return facts
+
+
+def _control_facts(measured: dict[str, Any]) -> list[str]:
+    facts: list[str] = []
+    if measured["appeared"]:
+        names = ", ".join(measured["appeared_names"])
+        facts.append(f"{measured['appeared']} control(s) appeared ({names}{', …' if measured['appeared'] > 3 else ''})")
+    if measured["gone"]:
+        facts.append(f"{measured['gone']} control(s) went away")
+    return facts
+
+
+def _changed_weakly(measured: dict[str, Any]) -> bool:
+    """Tell whether something changed that has no words: pictures, styles elsewhere, attributes."""
+    return bool(measured["added"] or measured["removed"] or measured["other"])
+
+
+def _is_substantial(measured: dict[str, Any]) -> bool:
+    return bool(
+        measured["url_from"] != measured["url_to"]
+        or not measured["connected"]
+        or measured["renamed"]
+        or measured["popups"]
+        or measured["frames_changed"]
+        or measured["appeared"] + measured["gone"] >= SUBSTANTIAL_CONTROLS
+        or measured["lines"] + measured["lines_gone"] >= SUBSTANTIAL_LINES
+        or measured["added"] + measured["removed"] >= SUBSTANTIAL_ELEMENTS
+    )
