@@ -46,11 +46,6 @@ class Element:
         """The isolated world of the element's document, or of the one around a frame of the same origin."""
         return self._world
 
-    @property
-    def world(self) -> World:
-        """The isolated world the element is known in."""
-        return self._world
-
     async def call(self, function_js: str, *arguments: Any, timeout: float = 10.0) -> Any:
         """Call a JavaScript function with `this` = the element, in the isolated world; JSON in and out.
 
