@@ -10,13 +10,6 @@ from appliance.words import Effort
 
 ThinkingLevel = Literal["disabled", "low", "medium", "high"]
 
-EFFORT_OF_LEVEL: dict[str, Effort] = {
-    "disabled": Effort.NONE,
-    "low": Effort.LOW,
-    "medium": Effort.MEDIUM,
-    "high": Effort.HIGH,
-}
-
 
 @dataclass(frozen=True)
 class SessionWish:

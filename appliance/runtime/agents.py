@@ -1,0 +1,83 @@
+"""Assembles the agent of a run: its actions, model, scratchpad and outlets.
+
+A module of its own, since it loads what an idle server does not need; the worker imports it beside the browser's start.
+"""
+
+import asyncio
+import json
+from decimal import Decimal
+
+from appliance.actions.base import ActionContext
+from appliance.actions.registry import Registry
+from appliance.agent.assignment import Assignment, EarlierTurn
+from appliance.agent.loop import Agent
+from appliance.agent.outlets import Outlets
+from appliance.agent.record import Record
+from appliance.browser.connection import Browser
+from appliance.browser.observation import Screenshot
+from appliance.events import TokenCount
+from appliance.models.base import Model
+from appliance.models.catalog import ModelEntry
+from appliance.models.prices import price
+from appliance.persistence.records import RunRecord, SessionRecord
+from appliance.runtime.folders import SessionFolders
+from appliance.runtime.settling import Tally
+from appliance.workspaces.scratchpad import Scratchpad
+
+DEFAULT_STEPS = 100
+DEFAULT_SECONDS = 1800.0
+
+
+def assign(session: SessionRecord, run: RunRecord, earlier: tuple[RunRecord, ...]) -> Assignment:
+    """Return what the run is asked to do: the task, what is left of the session's money, the turns before it."""
+    left = None
+    if session.max_cost_usd is not None:
+        left = max(Decimal(0), session.max_cost_usd - session.cost_usd)
+    return Assignment(
+        task=run.task,
+        output_schema=session.output_schema,
+        max_steps=session.max_steps or DEFAULT_STEPS,
+        timeout=session.timeout or DEFAULT_SECONDS,
+        max_cost_usd=left,
+        effort=session.effort,
+        system_prompt_extension=session.system_prompt_extension,
+        earlier=tuple(EarlierTurn(turn.task, _answer(turn)) for turn in earlier),
+    )
+
+
+def assemble(
+    assignment: Assignment, browser: Browser, model: Model, folders: SessionFolders, outlets: Outlets
+) -> Agent:
+    """Return the agent, ready to run."""
+    context = ActionContext(
+        browser=browser,
+        scratchpad=Scratchpad(folders.scratchpad),
+        model=model,
+        task=assignment.task,
+        output_schema=assignment.output_schema,
+        effort=assignment.effort,
+    )
+    return Agent(assignment, context, Registry(), outlets)
+
+
+def make_outlets(run: RunRecord, entry: ModelEntry, folders: SessionFolders, tally: Tally) -> Outlets:
+    """Return the outlets of a run: the feed, its screenshots and its record among the session's files."""
+
+    async def keep_screenshot(step: int, screenshot: Screenshot) -> str:
+        suffix = "jpg" if screenshot.media_type == "image/jpeg" else screenshot.media_type.rpartition("/")[2]
+        name = f"{run.number:03}-{step:04}.{suffix}"
+        await asyncio.to_thread((folders.screenshots / name).write_bytes, screenshot.data)
+        return name
+
+    def price_of(tokens: TokenCount) -> Decimal | None:
+        return price(entry, tokens)
+
+    return Outlets(emit=tally.emit, keep_screenshot=keep_screenshot, price=price_of, record=Record(folders.record))
+
+
+def _answer(turn: RunRecord) -> str:
+    if isinstance(turn.output, str):
+        return turn.output
+    if turn.output is not None:
+        return json.dumps(turn.output, ensure_ascii=False)
+    return f"(no answer: the run ended as {turn.ending})"

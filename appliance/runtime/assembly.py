@@ -1,0 +1,187 @@
+"""Puts the appliance together: settings in, everything running out, and exactly the reverse at the end."""
+
+import fcntl
+import os
+import secrets
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from appliance.browser.policy import Policy
+from appliance.displays.layout import PoolLayout
+from appliance.displays.pool import SlotPool
+from appliance.displays.supervisor import Supervisor
+from appliance.errors import SettingsInvalid
+from appliance.feed.hub import Hub
+from appliance.feed.writer import Feed
+from appliance.models.providers import ProviderKeys
+from appliance.persistence.database import Database
+from appliance.persistence.migration import migrate
+from appliance.runtime.choices import ModelRules
+from appliance.runtime.dispatcher import Dispatcher
+from appliance.runtime.equipment import Equipment
+from appliance.runtime.links import Signer
+from appliance.runtime.recovery import recover
+from appliance.runtime.sessions import Sessions
+from appliance.settings import Settings
+
+DEMO_PATHS = ("/demo/", "/static/css/demo.css")
+"""What begins like this is all that the agent's browser may open of our own server."""
+
+
+@dataclass(frozen=True)
+class Appliance:
+    """The running appliance, as the web layer sees it."""
+
+    settings: Settings
+    database: Database
+    hub: Hub
+    feed: Feed
+    pool: SlotPool
+    dispatcher: Dispatcher
+    sessions: Sessions
+    provider_keys: ProviderKeys
+    signer: Signer
+    secret: bytes
+
+
+@asynccontextmanager
+async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
+    """Start everything in order of need and stop it in the reverse order.
+
+    Raises SettingsInvalid when the data directory cannot be used or another server works in it.
+    """
+    prepare_data_dir(settings)
+    async with AsyncExitStack() as undo:
+        undo.enter_context(_sole_use(settings.data_dir))
+        secret = read_secret(settings)
+        await migrate(settings.sqlalchemy_url)
+        database = Database(settings.sqlalchemy_url)
+        await database.open()
+        undo.push_async_callback(database.close)
+        equipment = make_equipment(settings, database)
+        undo.push_async_callback(equipment.pool.close)
+        await recover(equipment)
+        dispatcher = Dispatcher(equipment)
+        dispatcher.start()
+        undo.push_async_callback(dispatcher.close)
+        yield Appliance(
+            settings=settings,
+            database=database,
+            hub=equipment.hub,
+            feed=equipment.feed,
+            pool=equipment.pool,
+            dispatcher=dispatcher,
+            sessions=Sessions(database, equipment.hub, dispatcher, ModelRules(equipment.keys, settings.default_model)),
+            provider_keys=equipment.keys,
+            signer=Signer(secret),
+            secret=secret,
+        )
+
+
+def prepare_data_dir(settings: Settings) -> None:
+    """Make the data directory, readable by this user only; raises SettingsInvalid when that cannot be."""
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not os.access(settings.data_dir, os.W_OK | os.X_OK):
+            raise PermissionError(13, os.strerror(13))
+    except OSError as error:
+        raise SettingsInvalid(
+            f"DATA_DIR {settings.data_dir} cannot be used ({error.strerror}); correct its owner or choose another."
+        ) from error
+
+
+def read_secret(settings: Settings) -> bytes:
+    """Return the secret of cookies and links: SECRET_KEY, else the one in the data directory, made at first use."""
+    if settings.secret_key is not None:
+        return settings.secret_key.get_secret_value().encode()
+    path = settings.data_dir / "secret.key"
+    try:
+        if not path.exists():
+            _write_once(path, secrets.token_urlsafe(48))
+        secret = path.read_text().strip()
+    except OSError as error:
+        raise SettingsInvalid(f"The key file {path} cannot be read ({error.strerror}); correct its owner.") from error
+    if len(secret) < 32:
+        raise SettingsInvalid(
+            f"The key file {path} is damaged; restore it, or delete it to end all sign-ins and links."
+        )
+    return secret.encode()
+
+
+def make_layout(settings: Settings) -> PoolLayout:
+    """Return where this instance's displays, views and browsers are."""
+    return PoolLayout(
+        slots=settings.max_concurrent_sessions,
+        run_dir=settings.socket_dir,
+        log_dir=settings.data_dir / "logs",
+        display_base=settings.display_base,
+        bridge_port_base=settings.bridge_port_base,
+        cdp_port_base=settings.cdp_port_base,
+    )
+
+
+def make_keys(settings: Settings) -> ProviderKeys:
+    """Return the providers' keys and addresses."""
+    return ProviderKeys(
+        anthropic_key=_reveal(settings.anthropic_api_key),
+        anthropic_base_url=settings.anthropic_base_url,
+        openai_key=_reveal(settings.openai_api_key),
+        openai_base_url=settings.openai_base_url,
+        compatible_base_url=settings.compatible_base_url,
+        compatible_key=_reveal(settings.compatible_api_key),
+        compatible_models=settings.compatible_models,
+    )
+
+
+def make_equipment(settings: Settings, database: Database) -> Equipment:
+    """Return what runs are made with; nothing is started."""
+    layout, hub = make_layout(settings), Hub()
+    own_ports = {settings.port}
+    for base in (settings.bridge_port_base, settings.cdp_port_base):
+        own_ports |= set(range(base, base + settings.max_concurrent_sessions))
+    return Equipment(
+        settings=settings,
+        database=database,
+        hub=hub,
+        feed=Feed(database, hub),
+        pool=SlotPool(Supervisor(layout.supervisor_socket), layout),
+        keys=make_keys(settings),
+        policy=Policy(
+            own_ports=frozenset(own_ports), private_allowed=settings.browse_private, own_pages=_own_pages(settings)
+        ),
+    )
+
+
+def _own_pages(settings: Settings) -> tuple[str, ...]:
+    """Return where the demonstration site is found, by every address that people use for this server."""
+    addresses = {
+        settings.base_url,
+        *(f"http://{host}:{settings.port}" for host in (settings.host, "127.0.0.1", "localhost")),
+    }
+    return tuple(address + path for address in sorted(addresses) for path in DEMO_PATHS)
+
+
+@contextmanager
+def _sole_use(data_dir: Path) -> Generator[None]:
+    """Hold the data directory: a second server in it would end the first one's runs as leftovers."""
+    with (data_dir / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise SettingsInvalid(
+                f"Another server works in DATA_DIR {data_dir.absolute()}; stop it or choose another folder."
+            ) from error
+        yield
+
+
+def _write_once(path: Path, text: str) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+
+
+def _reveal(secret: SecretStr | None) -> str:
+    return secret.get_secret_value() if secret is not None else ""

@@ -1,0 +1,123 @@
+"""Turns a wish into what a session shall be: model, effort and limits checked, everything else taken over."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from appliance.errors import RequestInvalid
+from appliance.events import TokenCount
+from appliance.models.catalog import ModelEntry, choose_effort, wire_name_for
+from appliance.models.prices import price
+from appliance.models.providers import ProviderKeys, choose_default, find_model
+from appliance.persistence.records import SessionRecord
+from appliance.persistence.sessions import SessionChanges
+from appliance.runtime.wishes import SessionWish
+
+_TITLE_LENGTH = 80
+
+
+@dataclass(frozen=True)
+class ModelRules:
+    """Which models may be chosen: the keys there are and the setting DEFAULT_MODEL."""
+
+    keys: ProviderKeys
+    default_model: str = ""
+
+
+def choose(wish: SessionWish, rules: ModelRules, current: SessionRecord | None = None) -> SessionChanges:
+    """Return what the wish makes of a new session, or what it changes about `current`.
+
+    Raises RequestInvalid naming the field: an unknown model, one without a key, an effort it cannot do, a money
+    limit for a model without a price, half a screen size, a schema that is none.
+    """
+    _check_shape(wish)
+    entry = _choose_entry(wish, rules, current)
+    changes = SessionChanges()
+    if current is None or wish.model is not None:
+        changes["model"] = entry.name
+        changes["wire_model"] = wire_name_for(wish.model, entry)
+    changes.update(_choose_effort(wish, entry, current))
+    if wish.max_cost_usd is not None or (wish.model is not None and current and current.max_cost_usd is not None):
+        _require_price(entry)
+    changes.update(_take_over(wish))
+    return changes
+
+
+def make_title(task: str) -> str:
+    """Return the first line of the task, shortened at a word."""
+    line = next((line for line in task.splitlines() if line.strip()), "")
+    words = re.sub(r"\s+", " ", line).strip()
+    if len(words) <= _TITLE_LENGTH:
+        return words
+    return words[:_TITLE_LENGTH].rsplit(" ", 1)[0].rstrip(",;:-") + "…"
+
+
+def _choose_entry(wish: SessionWish, rules: ModelRules, current: SessionRecord | None) -> ModelEntry:
+    if wish.model is not None:
+        return find_model(wish.model, rules.keys)
+    if current is not None:
+        return find_model(current.model, rules.keys)
+    return choose_default(rules.keys, rules.default_model)
+
+
+def _choose_effort(wish: SessionWish, entry: ModelEntry, current: SessionRecord | None) -> SessionChanges:
+    if wish.effort is not None or wish.thinking_level is not None:
+        effort = choose_effort(entry, wish.effort, wish.thinking_level)
+        return SessionChanges(effort=effort, thinking_level=wish.thinking_level)
+    if wish.clears_thinking:
+        return SessionChanges(effort=None, thinking_level=None)
+    if current is not None and wish.model is not None and current.effort not in (None, *entry.efforts):
+        return SessionChanges(effort=entry.nearest_effort(current.effort), thinking_level=None)
+    return SessionChanges()
+
+
+def _take_over(wish: SessionWish) -> SessionChanges:
+    """Return the fields that were said and need no choice."""
+    said: dict[str, Any] = {
+        "keep_alive": wish.keep_alive,
+        "max_cost_usd": wish.max_cost_usd,
+        "output_schema": wish.output_schema,
+        "max_steps": wish.max_steps,
+        "timeout": wish.timeout,
+        "system_prompt_extension": wish.system_prompt_extension,
+        "screen_width": wish.screen_width,
+        "screen_height": wish.screen_height,
+        "warnings": wish.warnings or None,
+    }
+    changes = SessionChanges()
+    changes.update({name: value for name, value in said.items() if value is not None})  # type: ignore[typeddict-item]
+    return changes
+
+
+def _check_shape(wish: SessionWish) -> None:
+    if wish.task is not None and not wish.task.strip():
+        raise RequestInvalid("The task is empty; say what is to be done.", "body", "task")
+    if wish.session_id is not None and wish.task is None:
+        raise RequestInvalid("A follow-up needs a task; send task beside sessionId.", "body", "task")
+    if (wish.screen_width is None) != (wish.screen_height is None):
+        missing = "browserScreenWidth" if wish.screen_width is None else "browserScreenHeight"
+        raise RequestInvalid("Screen width and height go together; send both or neither.", "body", missing)
+    if wish.output_schema is not None:
+        check_schema(wish.output_schema)
+
+
+def check_schema(schema: dict[str, Any]) -> None:
+    """Raise RequestInvalid when the document is no JSON Schema that can be used."""
+    # The validator is a compiled library that a server without schemas never needs.
+    import jsonschema_rs  # noqa: PLC0415
+
+    try:
+        # Offline: a caller's $ref must not make the server fetch addresses.
+        jsonschema_rs.validator_for(schema, offline=True)
+    except jsonschema_rs.ValidationError as error:
+        reason = error.message.splitlines()[0]
+        raise RequestInvalid(f"outputSchema is not a usable JSON Schema: {reason}", "body", "outputSchema") from error
+
+
+def _require_price(entry: ModelEntry) -> None:
+    if price(entry, TokenCount(input=1, output=1)) is None:
+        raise RequestInvalid(
+            f"The price of {entry.name} is not known, so maxCostUsd cannot be kept; leave it out or name another.",
+            "body",
+            "maxCostUsd",
+        )

@@ -1,0 +1,24 @@
+"""What dispatcher and workers work with; made once by the assembly."""
+
+from dataclasses import dataclass
+
+from appliance.browser.policy import Policy
+from appliance.displays.pool import SlotPool
+from appliance.feed.hub import Hub
+from appliance.feed.writer import Feed
+from appliance.models.providers import ProviderKeys
+from appliance.persistence.database import Database
+from appliance.settings import Settings
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """The parts of the machine that a run is made with."""
+
+    settings: Settings
+    database: Database
+    hub: Hub
+    feed: Feed
+    pool: SlotPool
+    keys: ProviderKeys
+    policy: Policy

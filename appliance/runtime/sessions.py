@@ -1,0 +1,181 @@
+"""What can be done with sessions: made, continued, looked at, stopped, deleted. Every change is committed before the
+answer, and no answer waits for a browser."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from appliance.errors import Conflict
+from appliance.events import Notice, RunFinished, TaskGiven
+from appliance.feed.hub import Hub
+from appliance.feed.writer import write_event
+from appliance.persistence import events as event_rows
+from appliance.persistence import runs as run_rows
+from appliance.persistence import sessions as session_rows
+from appliance.persistence.columns import utc_now
+from appliance.persistence.database import Database, Transaction
+from appliance.persistence.ids import new_id
+from appliance.persistence.records import EventPage, RunRecord, SessionPage, SessionRecord
+from appliance.persistence.sessions import SessionChanges
+from appliance.runtime.choices import ModelRules, choose, make_title
+from appliance.runtime.dispatcher import Dispatcher
+from appliance.runtime.wishes import SessionWish
+from appliance.words import Ending, RunStatus, SessionStatus, StopStrategy
+
+_STOP_TRIES = 3
+_BLANK_RESULT: SessionChanges = {
+    "output": None,
+    "is_successful": None,
+    "failure": None,
+    "failure_status_code": None,
+    "last_step_summary": None,
+}
+
+
+class Sessions:
+    """The use cases. Unknown and deleted ids raise NotFound everywhere."""
+
+    def __init__(self, database: Database, hub: Hub, dispatcher: Dispatcher, rules: ModelRules) -> None:
+        self._database = database
+        self._hub = hub
+        self._dispatcher = dispatcher
+        self._rules = rules
+
+    async def create(self, wish: SessionWish) -> SessionRecord:
+        """Make a session, with a first run if there is a task, or give an existing one its next task.
+
+        Raises RequestInvalid naming the field that is wrong, and Conflict for a session that is busy or has ended.
+        """
+        if wish.session_id is not None:
+            return await self._continue(wish.session_id, wish)
+        changes: dict[str, Any] = {**await asyncio.to_thread(choose, wish, self._rules)}
+        now = utc_now()
+        blank = SessionRecord(
+            id=new_id(), status=SessionStatus.CREATED, model="", wire_model="", created_at=now, updated_at=now
+        )
+        fresh = replace(blank, title=make_title(wish.task or ""), **changes)
+
+        async def write(transaction: Transaction) -> None:
+            await session_rows.add_session(transaction, fresh)
+            if wish.task is not None:
+                await _queue_run(transaction, fresh.id, wish, fresh.model)
+
+        await self._database.writer.submit(write)
+        return await self._announce(fresh.id)
+
+    async def find(self, session_id: UUID) -> SessionRecord:
+        """Return the session as it is now."""
+        async with self._database.read() as transaction:
+            return await session_rows.find_session(transaction, session_id)
+
+    async def list_page(self, page: int = 1, page_size: int = 20) -> SessionPage:
+        """Return one page of the sessions, newest first; a page past the end is empty."""
+        async with self._database.read() as transaction:
+            return await session_rows.list_sessions(transaction, page=page, page_size=page_size)
+
+    async def list_runs(self, session_id: UUID) -> tuple[RunRecord, ...]:
+        """Return the session's runs, oldest first."""
+        async with self._database.read() as transaction:
+            await session_rows.find_session(transaction, session_id)
+            return await run_rows.list_runs(transaction, session_id)
+
+    async def read_events(
+        self, session_id: UUID, after: UUID | None = None, before: UUID | None = None, limit: int = 100
+    ) -> EventPage:
+        """Return a stretch of the session's feed, oldest first; its newest end without a cursor.
+
+        Raises RequestRefused for two cursors at once, or one that is no event of this session.
+        """
+        async with self._database.read() as transaction:
+            await session_rows.find_session(transaction, session_id)
+            return await event_rows.read_events(transaction, session_id, after=after, before=before, limit=limit)
+
+    async def stop(self, session_id: UUID, strategy: StopStrategy = StopStrategy.SESSION) -> SessionRecord:
+        """End the task only (the session is then idle) or the whole session; returns the session as it is then.
+
+        A run that works is told to end and settled before the answer; its browser may take a moment longer. Stopping
+        what has ended already changes nothing.
+        """
+
+        async def write(transaction: Transaction) -> bool:
+            return await _stop_waiting(transaction, session_id, strategy)
+
+        for _ in range(_STOP_TRIES):
+            await self._dispatcher.stop(session_id, strategy)
+            if await self._database.writer.submit(write):
+                break
+        return await self._announce(session_id)
+
+    async def delete(self, session_id: UUID) -> None:
+        """Stop the session and hide it; its files and rows stay."""
+        await self.stop(session_id, StopStrategy.SESSION)
+
+        async def write(transaction: Transaction) -> None:
+            await session_rows.delete_session(transaction, session_id)
+
+        await self._database.writer.submit(write)
+        self._hub.signal(session_id)
+
+    async def _continue(self, session_id: UUID, wish: SessionWish) -> SessionRecord:
+        changes = await asyncio.to_thread(choose, wish, self._rules, await self.find(session_id))
+
+        async def write(transaction: Transaction) -> None:
+            session = await session_rows.find_session(transaction, session_id)
+            await _require_free(transaction, session)
+            title = {} if session.title else {"title": make_title(wish.task or "")}
+            updates: dict[str, Any] = {**_BLANK_RESULT, **changes, **title, "status": SessionStatus.CREATED}
+            await session_rows.change_session(transaction, session_id, **updates)
+            await _queue_run(transaction, session_id, wish, changes.get("model", session.model))
+
+        await self._database.writer.submit(write)
+        return await self._announce(session_id)
+
+    async def _announce(self, session_id: UUID) -> SessionRecord:
+        """Wake the dispatcher and the readers, and return the session as it is now."""
+        self._dispatcher.wake()
+        self._hub.signal(session_id)
+        return await self.find(session_id)
+
+
+async def _queue_run(transaction: Transaction, session_id: UUID, wish: SessionWish, model: str) -> None:
+    """Write a waiting run with its first feed entries."""
+    run = await run_rows.add_run(transaction, session_id, task=wish.task or "", model=model)
+    for warning in wish.warnings:
+        notice = Notice(code=warning.code, text=f"{warning.field}: {warning.message}")
+        await write_event(transaction, session_id, run.id, notice)
+    await write_event(transaction, session_id, run.id, TaskGiven(task=run.task, model=model))
+
+
+async def _require_free(transaction: Transaction, session: SessionRecord) -> None:
+    """Raise Conflict unless the session can take a task now."""
+    if session.status.is_final:
+        raise Conflict(f"The session has ended ({session.status}) and takes no more tasks; make a new one.")
+    latest = await run_rows.find_latest_run(transaction, session.id)
+    if latest is not None and latest.status is not RunStatus.ENDED:
+        raise Conflict("The session is busy with a task; wait until it ends, or stop it with strategy task.")
+
+
+async def _stop_waiting(transaction: Transaction, session_id: UUID, strategy: StopStrategy) -> bool:
+    """Stop a session that no worker holds: end its waiting run, if any, and set its state.
+
+    Returns False when a worker has taken the run up meanwhile.
+    """
+    session = await session_rows.find_session(transaction, session_id)
+    if session.status.is_final:
+        return True
+    latest = await run_rows.find_latest_run(transaction, session_id)
+    if latest is not None and latest.status is RunStatus.RUNNING:
+        return False
+    status = SessionStatus.IDLE if strategy is StopStrategy.TASK else SessionStatus.STOPPED
+    if latest is None or latest.status is RunStatus.ENDED:
+        await session_rows.change_session(transaction, session_id, status=status)
+        return True
+    await run_rows.change_run(
+        transaction, latest.id, status=RunStatus.ENDED, ended_at=utc_now(), ending=Ending.STOPPED, is_successful=False
+    )
+    summary = "Stopped while it waited for a free slot."
+    finished = RunFinished(ending=Ending.STOPPED, is_successful=False, summary=summary)
+    changes = SessionChanges(status=status, is_successful=False, last_step_summary=summary)
+    await write_event(transaction, session_id, latest.id, finished, changes)
+    return True

@@ -1,0 +1,79 @@
+"""Writes down what a run spends while it works and how it ended, so that session, run and feed never disagree."""
+
+from decimal import Decimal
+from typing import Any
+
+from appliance.agent.outcome import Outcome
+from appliance.events import ActionFinished, FeedEvent, RunFinished, StepPlanned, TokenCount
+from appliance.feed.writer import write_event
+from appliance.models.catalog import ModelEntry
+from appliance.models.prices import price
+from appliance.persistence.columns import utc_now
+from appliance.persistence.database import Transaction
+from appliance.persistence.records import RunRecord
+from appliance.persistence.runs import change_run
+from appliance.persistence.sessions import SessionChanges
+from appliance.runtime.equipment import Equipment
+from appliance.words import RunStatus, SessionStatus
+
+
+class Tally:
+    """The feed of one run: writes its events and adds up what they say was spent."""
+
+    def __init__(self, equipment: Equipment, run: RunRecord, entry: ModelEntry) -> None:
+        self._equipment = equipment
+        self._run = run
+        self._entry = entry
+        self.tokens = TokenCount()
+
+    async def emit(self, event: FeedEvent) -> None:
+        """Append the event to the session's feed, with what it costs in the session's totals."""
+        changes = SessionChanges()
+        if isinstance(event, StepPlanned | ActionFinished):
+            self.tokens += event.tokens
+            changes = _spend(self._entry, event.tokens)
+            if isinstance(event, ActionFinished) and event.tokens != TokenCount():
+                changes["more_tokens"] = event.tokens
+        await self._equipment.feed.append(self._run.session_id, self._run.id, event, changes)
+
+    def untold(self, outcome: Outcome) -> SessionChanges:
+        """Return what the run spent beyond what the feed has told, as in a step that was cut off."""
+        rest = TokenCount(
+            input=max(0, outcome.tokens.input - self.tokens.input),
+            cache_read=max(0, outcome.tokens.cache_read - self.tokens.cache_read),
+            cache_write=max(0, outcome.tokens.cache_write - self.tokens.cache_write),
+            output=max(0, outcome.tokens.output - self.tokens.output),
+        )
+        changes = _spend(self._entry, rest)
+        changes["more_tokens"] = rest
+        return changes
+
+
+def _spend(entry: ModelEntry, tokens: TokenCount) -> SessionChanges:
+    cost = price(entry, tokens) if tokens != TokenCount() else Decimal(0)
+    return SessionChanges() if cost is None else SessionChanges(more_cost_usd=cost)
+
+
+async def settle(
+    transaction: Transaction, run: RunRecord, outcome: Outcome, status: SessionStatus, spent: SessionChanges
+) -> None:
+    """Write the run's ending, the session's result and the last event of the run, all or nothing."""
+    result: dict[str, Any] = {
+        "output": outcome.output,
+        "is_successful": outcome.is_successful,
+        "failure": outcome.failure,
+        "failure_status_code": outcome.status_code,
+    }
+    await change_run(transaction, run.id, status=RunStatus.ENDED, ended_at=utc_now(), ending=outcome.ending, **result)
+    finished = RunFinished(
+        ending=outcome.ending,
+        is_successful=outcome.is_successful,
+        summary=outcome.summary,
+        output=outcome.output,
+        failure=outcome.failure,
+        status_code=outcome.status_code,
+        steps=outcome.steps,
+    )
+    changes = SessionChanges(status=status, last_step_summary=outcome.summary, **result)
+    changes.update(spent)
+    await write_event(transaction, run.session_id, run.id, finished, changes)

@@ -1,0 +1,189 @@
+"""Works on one run from beginning to end, in phases that each undo themselves.
+
+folders → display and Chromium (the agent's parts load beside them) → attachment → agent → settling → release.
+Whatever goes wrong, the run gets one ending with one sentence, and the slot comes back.
+"""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import structlog
+
+from appliance.agent.outcome import Outcome
+from appliance.browser.connection import Browser
+from appliance.displays.slot import Slot
+from appliance.errors import BrowserLost, NotFound
+from appliance.events import RunStarted
+from appliance.feed.writer import write_event
+from appliance.models.base import Model
+from appliance.models.catalog import ModelEntry
+from appliance.models.providers import find_model
+from appliance.persistence.columns import utc_now
+from appliance.persistence.database import Transaction
+from appliance.persistence.records import RunRecord, SessionRecord
+from appliance.persistence.runs import change_run, find_run, list_runs
+from appliance.persistence.sessions import SessionChanges, find_session
+from appliance.runtime.endings import Halt, failed, halted, status_after
+from appliance.runtime.equipment import Equipment
+from appliance.runtime.folders import SessionFolders
+from appliance.runtime.phases import Place, attached, chromium_on, loading_model, make_folders, user_data_dir
+from appliance.runtime.settling import Tally, settle
+from appliance.words import RunStatus, SessionStatus
+
+if TYPE_CHECKING:
+    from appliance.agent.loop import Agent
+
+_CANCEL_CAP = 3.0
+_LAST_WORDS = 0.5
+
+log = structlog.get_logger()
+
+
+class Worker:
+    """One run on one leased slot. `settled` is set once the run's ending is written, before its browser is gone."""
+
+    def __init__(self, equipment: Equipment, run: RunRecord, slot: Slot) -> None:
+        self.run = run
+        self.slot = slot
+        self.settled = asyncio.Event()
+        self._equipment = equipment
+        self._halt: Halt | None = None
+        self._halted = asyncio.Event()
+        self._agent: Agent | None = None
+        self._tally: Tally | None = None
+
+    def halt(self, halt: Halt) -> None:
+        """End the run from outside; the first order counts."""
+        if self._halt is None:
+            self._halt = halt
+            self._halted.set()
+
+    async def work(self) -> None:
+        """Do the run and release the slot; never raises but for cancellation."""
+        try:
+            async with AsyncExitStack() as undo:
+                undo.push_async_callback(self._equipment.pool.release, self.slot)
+                session = await self._claim()
+                if session is not None:
+                    outcome = await self._reach_outcome(session, undo)
+                    await self._settle(session, outcome)
+                    self.settled.set()
+        except Exception:
+            log.exception("a run did not come to a clean end", run=str(self.run.id))
+        finally:
+            self.settled.set()
+
+    async def _claim(self) -> SessionRecord | None:
+        """Mark the run as running and return its session; None when it does not wait any more."""
+        run = self.run
+
+        async def write(transaction: Transaction) -> SessionRecord | None:
+            if (await find_run(transaction, run.id)).status is not RunStatus.QUEUED:
+                return None
+            await change_run(transaction, run.id, status=RunStatus.RUNNING, started_at=utc_now())
+            started = RunStarted(slot=self.slot.number)
+            await write_event(
+                transaction, run.session_id, run.id, started, SessionChanges(status=SessionStatus.RUNNING)
+            )
+            return await find_session(transaction, run.session_id)
+
+        try:
+            session = await self._equipment.database.writer.submit(write)
+        except NotFound:
+            log.info("a waiting run belongs to a deleted session", run=str(run.id))
+            return None
+        self._equipment.hub.signal(run.session_id)
+        return session
+
+    async def _reach_outcome(self, session: SessionRecord, undo: AsyncExitStack) -> Outcome:
+        """Go through the phases until the run ends: by itself, by a fault, or by a halt."""
+        attempt = asyncio.create_task(self._attempt(session, undo), name=f"attempt {self.run.id}")
+        halted_wait = asyncio.create_task(self._halted.wait())
+        await asyncio.wait({attempt, halted_wait}, return_when=asyncio.FIRST_COMPLETED)
+        halted_wait.cancel()
+        if not attempt.done():
+            attempt.cancel()
+            await asyncio.wait({attempt}, timeout=_CANCEL_CAP)
+        fault = attempt.exception() if attempt.done() and not attempt.cancelled() else asyncio.CancelledError()
+        if fault is None:
+            return attempt.result()
+        if self._halt is not None:
+            return self._with_spending(halted(self._halt))
+        log.warning("run failed", run=str(self.run.id), exc_info=fault)
+        return self._with_spending(failed(fault))
+
+    async def _attempt(self, session: SessionRecord, undo: AsyncExitStack) -> Outcome:
+        """Enter the phases one after the other and work until the run has its outcome."""
+        equipment = self._equipment
+        place = Place(session, self.run.id, self.slot, SessionFolders.of(equipment.settings, session.id))
+        entry = find_model(session.model, equipment.keys)
+        opening = await undo.enter_async_context(loading_model(equipment, entry))
+        await make_folders(place.folders)
+        await equipment.pool.prepare(self.slot, *place.screen)
+        folder = await undo.enter_async_context(user_data_dir(equipment, self.run.id))
+        chromium = await undo.enter_async_context(chromium_on(equipment, place, folder))
+        browser = await undo.enter_async_context(attached(equipment, place, chromium))
+        agent = await self._assemble(place, entry, browser, await opening)
+        return await self._run_agent(agent, browser)
+
+    async def _assemble(self, place: Place, entry: ModelEntry, browser: Browser, model: Model) -> "Agent":
+        from appliance.runtime import agents  # noqa: PLC0415  (loaded by now, in the background)
+
+        async with self._equipment.database.read() as transaction:
+            turns = await list_runs(transaction, place.session.id)
+        earlier = tuple(turn for turn in turns if turn.number < self.run.number and turn.status is RunStatus.ENDED)
+        self._tally = Tally(self._equipment, self.run, entry)
+        outlets = agents.make_outlets(self.run, entry, place.folders, self._tally)
+        assignment = agents.assign(place.session, self.run, earlier)
+        self._agent = agents.assemble(assignment, browser, model, place.folders, outlets)
+        return self._agent
+
+    async def _run_agent(self, agent: "Agent", browser: Browser) -> Outcome:
+        """Let the agent work; when its browser goes away while it waits for something else, it need not wait on."""
+        working = asyncio.create_task(agent.run(), name=f"agent {self.run.id}")
+        lost = asyncio.create_task(browser.lost.wait())
+        try:
+            await asyncio.wait({working, lost}, return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                await asyncio.wait({working}, timeout=_LAST_WORDS)
+            if working.done() and (working.result().is_successful or not lost.done()):
+                return working.result()
+        finally:
+            lost.cancel()
+            if not working.done():
+                working.cancel()
+                await asyncio.wait({working}, timeout=_CANCEL_CAP)
+        return self._with_spending(failed(await self._explain_loss()))
+
+    async def _explain_loss(self) -> BrowserLost:
+        if await self._equipment.pool.is_display_up(self.slot):
+            what = "Chromium ended without warning"
+        else:
+            what = f"The display of slot {self.slot.number} ended and took the browser with it"
+        return BrowserLost(f"{what} in the middle of the run; what was done until then is kept, start the task again.")
+
+    def _with_spending(self, outcome: Outcome) -> Outcome:
+        """Return the outcome with what the agent had spent until it was ended from outside."""
+        if self._agent is None:
+            return outcome
+        so_far = self._agent.outcome_so_far()
+        return replace(outcome, steps=so_far.steps, tokens=so_far.tokens, cost_usd=so_far.cost_usd)
+
+    async def _settle(self, session: SessionRecord, outcome: Outcome) -> None:
+        """Write the ending; a session that was deleted meanwhile needs none."""
+        status = status_after(outcome, keep_alive=session.keep_alive)
+        if self._halt is not None and outcome.ending is self._halt.ending:
+            status = self._halt.status
+        untold = self._tally.untold(outcome) if self._tally is not None else SessionChanges()
+
+        async def write(transaction: Transaction) -> None:
+            await settle(transaction, self.run, outcome, status, untold)
+
+        try:
+            await self._equipment.database.writer.submit(write)
+        except NotFound:
+            log.info("a run ended in a deleted session", run=str(self.run.id))
+        self._equipment.hub.signal(session.id)
+        log.info("run ended", run=str(self.run.id), ending=outcome.ending, steps=outcome.steps, summary=outcome.summary)

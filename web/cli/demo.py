@@ -1,0 +1,26 @@
+"""`pilothouse demo`: the keyless demonstration task on the built-in shop, through the HTTP API."""
+
+import typer
+
+from appliance.settings import load_settings
+from web.cli.access import local_url, open_local_client
+from web.cli.client import follow, print_result
+from web.demo.task import DEMO_SCHEMA, describe_task
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(demo)
+
+
+def demo() -> None:
+    """Run one task without any key on the built-in demonstration site and print what came of it."""
+    settings = load_settings()
+    with open_local_client(settings) as client:
+        session = client.call(
+            "POST",
+            "sessions",
+            {"task": describe_task(local_url(settings)), "model": "autopilot", "outputSchema": DEMO_SCHEMA},
+        )
+        print(f"Watch: {session['liveUrl']}", flush=True)
+        print_result(follow(client, session["id"]))

@@ -1,0 +1,44 @@
+"""Log lines: one form for ours and for those of libraries, as text for people or JSON for machines."""
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+from appliance.settings import Settings
+
+_QUIET = ("asyncio", "httpx", "httpcore", "websockets", "uvicorn.access", "alembic", "anthropic", "openai", "httpx2")
+
+
+def set_up_logging(settings: Settings) -> None:
+    """Send everything to stdout in the form and from the level that the settings say."""
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+        structlog.processors.format_exc_info,
+    ]
+    renderer: Any = (
+        structlog.processors.JSONRenderer()
+        if settings.log_format == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stdout.isatty())
+    )
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=level, force=True)
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(max(level, logging.WARNING))

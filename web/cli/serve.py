@@ -1,0 +1,98 @@
+"""`pilothouse serve`: the web server with the appliance behind it, until a signal ends both."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import structlog
+import typer
+import uvicorn
+import uvloop
+
+from appliance.errors import PilothouseError
+from appliance.runtime.assembly import open_appliance
+from appliance.settings import Settings, find_unknown_names, load_settings
+from web.app import create_app
+from web.cli.logs import set_up_logging
+
+_SECONDS_FOR_ANSWERS = 2
+_BACKLOG = 2048
+
+log = structlog.get_logger()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(serve)
+
+
+def serve() -> None:
+    """Run the web server alone; displays need a supervisor, so `pilothouse supervise` is the usual way."""
+    settings = load_settings()
+    set_up_logging(settings)
+    for name in find_unknown_names(os.environ):
+        log.warning("a variable looks like a misspelt setting and is ignored", name=name)
+    listener = _listen(settings)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(settings, listener))
+
+
+def require_free_port(settings: Settings) -> None:
+    """Raise PilothouseError when the server could not listen."""
+    _listen(settings).close()
+
+
+async def _serve(settings: Settings, listener: socket.socket) -> None:
+    async with open_appliance(settings) as appliance:
+        config = uvicorn.Config(
+            create_app(appliance),
+            http="httptools",
+            ws="websockets-sansio",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=list(settings.trusted_proxies),
+            timeout_graceful_shutdown=_SECONDS_FOR_ANSWERS,
+            ws_max_size=1 << 20,
+        )
+        log.info("serving", address=settings.base_url, slots=settings.max_concurrent_sessions)
+        await _Server(config).serve(sockets=[listener])
+        log.info("ending", runs="interrupted")
+
+
+class _Server(uvicorn.Server):
+    """A server that ends on the first TERM or INT without passing the signal on, since the appliance ends after it."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+                signal.signal(number, signal.SIG_IGN)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """Return the listening socket; raises PilothouseError naming port and remedy."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise PilothouseError(
+            f"Cannot listen on {settings.host} port {settings.port} ({error.strerror}); "
+            "end the program that uses it or set PORT or HOST."
+        ) from error
+    return listener

@@ -1,0 +1,28 @@
+"""`pilothouse supervise`: the whole appliance in the foreground, under supervisord."""
+
+import os
+
+import typer
+
+from appliance.persistence.migration import migrate_blocking
+from appliance.runtime.assembly import make_layout, prepare_data_dir, read_secret
+from appliance.settings import load_settings
+from web.cli.serve import require_free_port
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(supervise)
+
+
+def supervise() -> None:
+    """Bring the database up to date, then run server and displays in the foreground until told to stop."""
+    settings = load_settings()
+    require_free_port(settings)
+    prepare_data_dir(settings)
+    read_secret(settings)
+    migrate_blocking(settings.sqlalchemy_url)
+    layout = make_layout(settings)
+    layout.make_folders()
+    command = layout.command()
+    os.execve(command[0], command, {**os.environ, **layout.environment()})
