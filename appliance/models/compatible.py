@@ -207,7 +207,7 @@ def _turn(message: Message, *, with_images: bool) -> dict[str, Any]:
         elif with_images:
             content.append({"type": "image_url", "image_url": {"url": data_url(part)}})
     if all(part["type"] == "text" for part in content):  # the form that every server knows
-        return {"role": message.role, "content": "\n".join(part["text"] for part in content if part["text"])}
+        return {"role": message.role, "content": "".join(part["text"] for part in content)}
     return {"role": message.role, "content": content}
 
 

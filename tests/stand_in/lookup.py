@@ -1,7 +1,7 @@
 """Finding an element by what a person sees, in the observation that the request carries.
 
 A scenario writes a selector where an action wants a number: {"click": {"index": {"text": "Save"}}}. Keys, all of which
-must hold: `text` (the visible text behind the tag), `label` (an attribute such as aria-label, placeholder or name, or
+must hold: `text` (the visible text behind the tag), `label` (that text, an attribute such as placeholder or href, or
 the plain text just before the element), `tag`, `nth` (1 for the first hit, which is the default). Equal text wins over
 contained text; case and spacing do not count. A tab is named as {"switch": {"tab_id": {"title": "Terms"}}}.
 """
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 ELEMENT_LINE = re.compile(
-    r"""^\s*\*?\[(?P<index>\d+)\]<(?P<tag>[\w-]+)(?P<attributes>(?:"[^"]*"|'[^']*'|[^>"'])*)>(?P<text>.*)$"""
+    r"""^\s*\*?\[(?P<index>\d+)\]<(?P<tag>[\w-]+)(?P<attributes>(?:"(?:\\.|[^"\\])*"|[^>"])*)>(?P<text>.*)$"""
 )
-ATTRIBUTE = re.compile(r"""([\w:-]+)=(?:"([^"]*)"|'([^']*)'|(\S+))""")
+ATTRIBUTE = re.compile(r'([\w:-]+)=(?:"((?:\\.|[^"\\])*)"|(\S+))')
 SELECTOR_KEYS = {"text", "label", "tag", "nth"}
 
 
@@ -51,7 +51,7 @@ def read_lines(texts: list[str]) -> list[Line]:
             if not match:
                 before = raw.strip() or before
                 continue
-            attributes = tuple(a or b or c for _, a, b, c in ATTRIBUTE.findall(match["attributes"]))
+            attributes = tuple(quoted or bare for _, quoted, bare in ATTRIBUTE.findall(match["attributes"]))
             lines.append(Line(int(match["index"]), match["tag"], attributes, match["text"].strip(), before))
             before = ""
         if lines:
@@ -94,6 +94,8 @@ def _matches(line: Line, selector: dict[str, Any], *, exact: bool) -> bool:
 
     if "tag" in selector and selector["tag"] != line.tag:
         return False
-    if "label" in selector and not any(same(selector["label"], name) for name in (*line.attributes, line.before)):
+    if "label" in selector and not any(
+        same(selector["label"], name) for name in (line.text, *line.attributes, line.before)
+    ):
         return False
     return "text" not in selector or same(selector["text"], line.text)

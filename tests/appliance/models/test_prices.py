@@ -1,0 +1,44 @@
+from decimal import Decimal
+
+import pytest
+
+from appliance.events import TokenCount
+from appliance.models.catalog import AUTOPILOT, find_entry
+from appliance.models.prices import is_priced, price
+
+
+def cost(name: str, tokens: TokenCount) -> Decimal | None:
+    entry = find_entry(name, ("qwen3:30b",))
+    assert entry is not None
+    return price(entry, tokens)
+
+
+def test_cached_tokens_are_charged_once_and_at_their_own_rate():
+    # 2,000 tokens in all at 3 / 0.30 / 3.75 per million, of which 500 read from the cache and 300 written to it.
+    assert cost("claude-sonnet-4.6", TokenCount(input=1_200, cache_read=500, cache_write=300)) == Decimal("0.004875")
+
+
+def test_the_long_context_tier_counts_cached_tokens_too():
+    short = cost("gpt-5.6-sol", TokenCount(input=1_000, cache_read=270_000))
+    long = cost("gpt-5.6-sol", TokenCount(input=1_000, cache_read=280_000))
+    assert short == Decimal("0.112")
+    assert long == Decimal("0.232")
+
+
+def test_each_class_adds_up():
+    whole = cost("claude-opus-4.7", TokenCount(100, 200, 300, 400))
+    parts = [TokenCount(100), TokenCount(0, 200), TokenCount(0, 0, 300), TokenCount(output=400)]
+    assert whole == sum(cost("claude-opus-4.7", part) or 0 for part in parts)
+
+
+@pytest.mark.parametrize("name", ["claude-mythos-5", "qwen3:30b"])
+def test_an_unknown_price_is_unknown_and_not_nothing(name: str):
+    assert cost(name, TokenCount(input=1_000_000)) is None
+    entry = find_entry(name, ("qwen3:30b",))
+    assert entry is not None
+    assert not is_priced(entry)
+
+
+def test_autopilot_costs_nothing():
+    assert price(AUTOPILOT, TokenCount(input=5)) == 0
+    assert is_priced(AUTOPILOT)
