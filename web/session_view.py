@@ -1,0 +1,72 @@
+"""What a page shows of one session: its rows read in one go, and what follows from them for the layout."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+from uuid import UUID
+
+from appliance.persistence.database import Database
+from appliance.persistence.records import RunRecord, SessionRecord
+from appliance.persistence.runs import find_latest_run
+from appliance.persistence.sessions import find_session
+from appliance.words import Ending, RunStatus, SessionStatus
+from web.answers import Answer, lay_out
+from web.wording import FailureWords, say_failure
+
+Phase = Literal["waiting", "running", "resting", "ended"]
+
+_FAILED_ENDINGS = frozenset(
+    {Ending.FAILED, Ending.TIMED_OUT, Ending.STEPS_SPENT, Ending.BUDGET_SPENT, Ending.INTERRUPTED}
+)
+
+
+@dataclass(frozen=True)
+class SessionView:
+    """A session with its latest run."""
+
+    session: SessionRecord
+    run: RunRecord | None
+
+    @property
+    def phase(self) -> Phase:
+        """Where the session stands: it waits for a slot, works, may be given a task, or is over."""
+        if self.session.status.is_final:
+            return "ended"
+        if self.run is None or self.run.status is RunStatus.ENDED:
+            return "resting"
+        return "running" if self.session.status is SessionStatus.RUNNING else "waiting"
+
+    @property
+    def has_result(self) -> bool:
+        """Whether the latest run is over, so that there is something to say about it."""
+        return self.run is not None and self.phase in ("ended", "resting")
+
+    @property
+    def seconds(self) -> float:
+        """How long the latest run took, or has been going on."""
+        if self.run is None or self.run.started_at is None:
+            return 0.0
+        return ((self.run.ended_at or datetime.now(UTC)) - self.run.started_at).total_seconds()
+
+    @property
+    def answer(self) -> Answer | None:
+        """What the latest run delivered, laid out."""
+        return lay_out(self.session.output, is_structured=self.session.output_schema is not None)
+
+    @property
+    def failure(self) -> FailureWords | None:
+        """What went wrong with the latest run, None when nothing did."""
+        if not self.has_result:
+            return None
+        ending = self.run.ending if self.run else None
+        is_failed = self.session.failure is not None or ending in _FAILED_ENDINGS
+        if not is_failed and self.session.status not in (SessionStatus.ERROR, SessionStatus.TIMED_OUT):
+            return None
+        return say_failure(self.session.failure)
+
+
+async def load_session_view(database: Database, session_id: UUID) -> SessionView:
+    """Read the session and its latest run in one consistent state; raises NotFound."""
+    async with database.read() as transaction:
+        session = await find_session(transaction, session_id)
+        return SessionView(session, await find_latest_run(transaction, session_id))
