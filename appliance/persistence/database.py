@@ -1,21 +1,24 @@
 """Opens the database: SQLite's pragmas, a few connections that read, and the one writer."""
 
+import asyncio
 from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import event, make_url, text
-from sqlalchemy.engine import Connection
+from sqlalchemy import create_engine, event, make_url, text
+from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from appliance.errors import DatabaseUnavailable
-from appliance.persistence.writer import Transaction, Writer
+from appliance.persistence.transaction import ThreadedTransaction, Transaction, explain, in_thread
+from appliance.persistence.writer import Writer
 
 __all__ = ["Database", "Transaction", "make_engine"]
 
 _PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "busy_timeout = 10000", "foreign_keys = ON")
+_READERS = 4
 
 
 class Database:
@@ -23,6 +26,9 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self._engine = make_engine(url)
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="database reader")
+        # As many readers as threads: one that waited for a connection could hold the thread that gives it back.
+        self._seats = asyncio.Semaphore(_READERS)
         self.writer = Writer(self._engine)
 
     async def open(self) -> None:
@@ -33,22 +39,19 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[Transaction]:
-        """Give a connection that sees one consistent state and changes nothing; raises DatabaseUnavailable."""
-        try:
-            async with self._engine.connect() as connection:
-                await connection.execution_options(reads_only=True)
-                async with connection.begin():
-                    yield connection
-        except OperationalError as error:
-            raise DatabaseUnavailable(
-                f"The database cannot be read ({error.orig}); look at its disk and its owner."
-            ) from error
+        """Give a transaction that sees one consistent state and changes nothing; raises DatabaseUnavailable."""
+        async with self._seats:
+            connection = await self._sit_down()
+            try:
+                yield ThreadedTransaction(connection, self._readers)
+            finally:
+                await in_thread(self._readers, connection.close)
 
     async def answers(self) -> bool:
         """Whether the database can be read now."""
         try:
-            async with self.read() as connection:
-                await connection.execute(text("SELECT 1 FROM alembic_version"))
+            async with self.read() as transaction:
+                await transaction.execute(text("SELECT 1 FROM alembic_version"))
         except DatabaseUnavailable:
             return False
         return True
@@ -56,19 +59,41 @@ class Database:
     async def close(self) -> None:
         """Write what is queued and let go of all connections."""
         await self.writer.close()
-        await self._engine.dispose()
+        self._readers.shutdown(wait=False)
+        self._engine.dispose()
+
+    async def _sit_down(self) -> Connection:
+        connecting = asyncio.ensure_future(in_thread(self._readers, self._begin_to_read))
+        try:
+            return await asyncio.shield(connecting)
+        except asyncio.CancelledError:
+            await asyncio.wait({connecting})
+            if connecting.exception() is None:
+                connecting.result().close()
+            raise
+
+    def _begin_to_read(self) -> Connection:
+        try:
+            connection = self._engine.connect().execution_options(reads_only=True)
+            connection.begin()
+        except OperationalError as error:
+            raise explain(error) from error
+        return connection
 
 
-def make_engine(url: str) -> AsyncEngine:
-    """Return an engine for a SQLAlchemy URL; for SQLite the file's folder is made."""
+def make_engine(url: str) -> Engine:
+    """Return an engine for a SQLAlchemy URL, whatever its driver; for SQLite the file's folder is made."""
     parsed = make_url(url)
     if not parsed.drivername.startswith("sqlite"):
-        return create_async_engine(parsed, pool_size=5)
+        return create_engine(parsed.set(drivername="postgresql+psycopg"), pool_size=_READERS + 1)
     if parsed.database:
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_async_engine(parsed, pool_size=5, max_overflow=3)
-    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
-    event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    # A connection is used by one thread at a time, but not always by the same.
+    engine = create_engine(
+        parsed.set(drivername="sqlite"), pool_size=_READERS + 1, connect_args={"check_same_thread": False}
+    )
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 

@@ -11,7 +11,7 @@ from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
 from appliance.persistence.records import EventPage, EventRecord
 from appliance.persistence.tables import events
-from appliance.persistence.writer import Transaction
+from appliance.persistence.transaction import Transaction
 
 
 async def append_event(
@@ -64,7 +64,7 @@ async def read_events(
 async def read_events_from(transaction: Transaction, session_id: UUID, first: int, *, limit: int = 100) -> EventPage:
     """Return up to `limit` events whose sequence number is `first` or higher, oldest first."""
     following = select(events).where(events.c.session_id == session_id, events.c.sequence >= first)
-    rows = (await transaction.execute(following.order_by(events.c.sequence).limit(limit + 1))).all()
+    rows = (await transaction.execute(following.order_by(events.c.sequence).limit(limit + 1))).rows
     return EventPage(tuple(_to_record(row) for row in rows[:limit]), len(rows) > limit)
 
 
@@ -80,7 +80,7 @@ async def _read_backwards(transaction: Transaction, session_id: UUID, end: int |
     earlier = select(events).where(events.c.session_id == session_id)
     if end is not None:
         earlier = earlier.where(events.c.sequence < end)
-    rows = (await transaction.execute(earlier.order_by(events.c.sequence.desc()).limit(limit + 1))).all()
+    rows = (await transaction.execute(earlier.order_by(events.c.sequence.desc()).limit(limit + 1))).rows
     return EventPage(tuple(_to_record(row) for row in reversed(rows[:limit])), len(rows) > limit)
 
 

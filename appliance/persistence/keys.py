@@ -11,7 +11,7 @@ from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
 from appliance.persistence.records import KeyRecord
 from appliance.persistence.tables import api_keys
-from appliance.persistence.writer import Transaction
+from appliance.persistence.transaction import Transaction
 
 _PREFIX_LENGTH = 8
 

@@ -13,22 +13,21 @@ FOLDER = Path(__file__).parent / "migrations"
 
 async def migrate(url: str) -> bool:
     """Bring the database at a SQLAlchemy URL up to date, making it if need be; returns whether anything was done."""
-    engine = make_engine(url)
-    try:
-        async with engine.connect() as connection:
-            current = await connection.run_sync(_read_revision)
-            if current == newest_revision():
-                return False
-            await connection.run_sync(_upgrade)
-            await connection.commit()
-            return True
-    finally:
-        await engine.dispose()
+    return await asyncio.to_thread(migrate_blocking, url)
 
 
 def migrate_blocking(url: str) -> bool:
     """Do what `migrate` does, for callers without a loop."""
-    return asyncio.run(migrate(url))
+    engine = make_engine(url)
+    try:
+        with engine.connect() as connection:
+            if _read_revision(connection) == newest_revision():
+                return False
+            _upgrade(connection)
+            connection.commit()
+            return True
+    finally:
+        engine.dispose()
 
 
 def newest_revision() -> str:

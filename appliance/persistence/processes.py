@@ -5,7 +5,7 @@ from sqlalchemy import delete, insert, select
 from appliance.persistence.columns import utc_now
 from appliance.persistence.records import ProcessRecord
 from appliance.persistence.tables import processes
-from appliance.persistence.writer import Transaction
+from appliance.persistence.transaction import Transaction
 
 
 async def remember_process(transaction: Transaction, process: ProcessRecord) -> None:

@@ -11,7 +11,7 @@ from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
 from appliance.persistence.records import RunRecord
 from appliance.persistence.tables import runs
-from appliance.persistence.writer import Transaction
+from appliance.persistence.transaction import Transaction
 from appliance.words import Ending, FailureKind, RunStatus
 
 

@@ -13,7 +13,7 @@ from appliance.events import TokenCount
 from appliance.persistence.columns import utc_now
 from appliance.persistence.records import FieldWarning, SessionPage, SessionRecord
 from appliance.persistence.tables import runs, sessions
-from appliance.persistence.writer import Transaction
+from appliance.persistence.transaction import Transaction
 from appliance.words import Effort, FailureKind, RunStatus, SessionStatus
 
 

@@ -9,7 +9,7 @@ from appliance.events import TokenCount
 from appliance.persistence.records import StepRecord
 from appliance.persistence.sessions import token_values
 from appliance.persistence.tables import steps
-from appliance.persistence.writer import Transaction
+from appliance.persistence.transaction import Transaction
 
 
 async def add_step(transaction: Transaction, step: StepRecord) -> None:

@@ -11,7 +11,7 @@ from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
 from appliance.persistence.records import UserRecord
 from appliance.persistence.tables import users
-from appliance.persistence.writer import Transaction
+from appliance.persistence.transaction import Transaction
 
 
 async def add_user(transaction: Transaction, email: str, password_hash: str) -> UserRecord:

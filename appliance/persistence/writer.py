@@ -1,4 +1,4 @@
-"""The one task that writes: it commits everything that has queued up in one transaction.
+"""The one task that writes: it commits everything that has queued up in one transaction, in a thread of its own.
 
 Each piece of work has its own savepoint, so one that fails takes nothing else with it. A caller gets its
 result only after the commit, hence a signal sent afterwards never announces a row that is not there.
@@ -6,20 +6,19 @@ result only after the commit, hence a signal sent afterwards never announces a r
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from appliance.errors import DatabaseUnavailable
+from appliance.persistence.transaction import DirectTransaction, Transaction, explain
 
 T = TypeVar("T")
-Transaction = AsyncConnection
-"""What the functions of this package take: a connection inside a transaction."""
-
-Work = Callable[[Transaction], Awaitable[Any]]
+Work = Callable[[Transaction], Coroutine[Any, Any, T]]
+"""An async function of a transaction that awaits nothing else."""
 
 _LARGEST_BATCH = 256
 
@@ -28,7 +27,7 @@ _LARGEST_BATCH = 256
 class _Order:
     """A piece of work, who waits for it, and what came of it."""
 
-    work: Work
+    work: Work[Any]
     answer: asyncio.Future[Any]
     result: Any = None
     error: Exception | None = None
@@ -37,8 +36,9 @@ class _Order:
 class Writer:
     """Runs submitted work one piece after another and commits it in groups."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="database writer")
         self._queue: deque[_Order] = deque()
         self._waiting = asyncio.Event()
         self._closing = False
@@ -55,30 +55,31 @@ class Writer:
         if self._task is not None:
             await self._task
             self._task = None
+        self._thread.shutdown(wait=False)
 
-    async def submit(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def submit(self, work: Work[T]) -> T:
         """Return what `work` returns, once it is committed; raises what it raises, with its changes undone.
 
-        Raises DatabaseUnavailable when the database itself is out of order.
-
-        `work` may only use the transaction: it holds up every other writer, and must not submit more work itself.
-        Work that was begun is committed even when the caller is cancelled meanwhile.
+        `work` may await only its transaction; anything else raises RuntimeError there. Work that was begun is
+        committed even when the caller is cancelled meanwhile. Raises DatabaseUnavailable when the database is out of
+        order.
         """
         if self._task is None or self._closing:
             raise RuntimeError("The database is not open for writing.")
-        if asyncio.current_task() is self._task:
-            raise RuntimeError("Work of the writer must not wait for more work of the writer.")
         order = _Order(work, asyncio.get_running_loop().create_future())
         self._queue.append(order)
         self._waiting.set()
         return await order.answer
 
     async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
         while True:
             await self._waiting.wait()
             self._waiting.clear()
-            while self._queue:
-                await self._write_batch(self._take_batch())
+            while batch := self._take_batch():
+                await loop.run_in_executor(self._thread, self._write, batch)
+                for order in batch:
+                    _answer(order)
             if self._closing:
                 return
 
@@ -90,43 +91,42 @@ class Writer:
                 batch.append(order)
         return batch
 
-    async def _write_batch(self, batch: list[_Order]) -> None:
-        if not batch:
-            return
+    def _write(self, batch: list[_Order]) -> None:
+        """Write and commit the batch in the writer's thread; each order then has its result or error."""
         try:
-            async with self._engine.begin() as transaction:
+            with self._engine.begin() as connection:
                 for order in batch:
-                    await _run_in_savepoint(transaction, order)
+                    _write_in_savepoint(connection, order)
         except Exception as error:
+            fault = explain(error) if isinstance(error, OperationalError) else error
             for order in batch:
-                order.error = order.error or error
-        for order in batch:
-            _answer(order)
+                order.error = order.error or fault
 
 
-async def _run_in_savepoint(transaction: Transaction, order: _Order) -> None:
-    savepoint = await transaction.begin_nested()
+def _write_in_savepoint(connection: Connection, order: _Order) -> None:
+    savepoint = connection.begin_nested()
     try:
-        order.result = await order.work(transaction)
-        await savepoint.commit()
+        order.result = _run_to_end(order.work(DirectTransaction(connection)))
+        savepoint.commit()
     except Exception as error:
         order.error = error
-        await savepoint.rollback()
+        savepoint.rollback()
+
+
+def _run_to_end(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that waits for nothing, without a loop."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return end.value
+    work.throw(RuntimeError("Work of the writer must not wait for anything but its transaction."))
+    raise RuntimeError("Work of the writer went on waiting.")
 
 
 def _answer(order: _Order) -> None:
     if order.answer.done():
         return
     if order.error is not None:
-        order.answer.set_exception(_translate(order.error))
+        order.answer.set_exception(order.error)
     else:
         order.answer.set_result(order.result)
-
-
-def _translate(error: Exception) -> Exception:
-    """Return the error as callers know it: they are told of a database out of order without SQLAlchemy's words."""
-    if not isinstance(error, OperationalError):
-        return error
-    unavailable = DatabaseUnavailable(f"The database cannot be written ({error.orig}); look at its disk and its owner.")
-    unavailable.__cause__ = error
-    return unavailable

@@ -1,5 +1,6 @@
 import asyncio
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +76,21 @@ async def test_a_cancelled_caller_does_not_stop_the_writer(database: Database) -
         assert await find_user(connection, "b@x.org") is not None
 
 
-async def test_work_that_submits_work_is_told_so_instead_of_hanging(database: Database) -> None:
+async def test_work_that_waits_for_anything_but_its_transaction_is_told_so_instead_of_hanging(
+    database: Database,
+) -> None:
     async def submit_again(_tx: Transaction) -> None:
         await database.writer.submit(lambda tx: add_user(tx, "a@x.org", "h"))
 
-    with pytest.raises(RuntimeError, match="must not wait"):
-        await database.writer.submit(submit_again)
+    async def wait_for_others(tx: Transaction) -> None:
+        await add_user(tx, "b@x.org", "h")
+        await asyncio.sleep(0)
+
+    for work in (submit_again, wait_for_others):
+        with pytest.raises(RuntimeError):
+            await database.writer.submit(work)
+    async with database.read() as connection:
+        assert await count_users(connection) == 0
 
 
 async def test_closing_writes_what_is_queued_and_then_refuses(database: Database, tmp_path: Path) -> None:
@@ -95,21 +105,47 @@ async def test_closing_writes_what_is_queued_and_then_refuses(database: Database
 
 
 async def test_readers_are_not_held_up_by_a_long_write(database: Database) -> None:
-    begun, go_on = asyncio.Event(), asyncio.Event()
+    begun, go_on = threading.Event(), threading.Event()
 
     async def write_slowly(tx: Transaction) -> None:
         await add_user(tx, "slow@x.org", "h")
         begun.set()
-        await go_on.wait()
+        go_on.wait(20)
 
     writing = asyncio.create_task(database.writer.submit(write_slowly))
-    await begun.wait()
+    await asyncio.to_thread(begun.wait, 20)
     async with database.read() as connection:
         assert await count_users(connection) == 0
     go_on.set()
     await writing
     async with database.read() as connection:
         assert await count_users(connection) == 1
+
+
+async def test_a_reader_sees_one_state_however_long_it_reads(database: Database) -> None:
+    async with database.read() as connection:
+        assert await count_users(connection) == 0
+        await database.writer.submit(lambda tx: add_user(tx, "a@x.org", "h"))
+        assert await count_users(connection) == 0
+    async with database.read() as connection:
+        assert await count_users(connection) == 1
+
+
+async def test_cancelled_readers_leave_their_connections_usable(database: Database) -> None:
+    async def read() -> None:
+        async with database.read() as connection:
+            for _ in range(50):
+                await count_users(connection)
+
+    for round_number in range(20):
+        reading = [asyncio.create_task(read()) for _ in range(6)]
+        for _ in range(round_number):
+            await asyncio.sleep(0)
+        for task in reading:
+            task.cancel()
+        await asyncio.gather(*reading, return_exceptions=True)
+    async with asyncio.timeout(10):
+        await asyncio.gather(*(read() for _ in range(12)))
 
 
 async def test_an_address_is_one_user_in_whatever_case(database: Database) -> None:

@@ -14,11 +14,10 @@ async def test_an_empty_database_gets_every_table_exactly_as_the_code_has_it(tmp
     url = f"sqlite+aiosqlite:///{tmp_path / 'new folder' / 'pilothouse.db'}"
     assert await migrate(url)
     engine = make_engine(url)
-    async with engine.connect() as connection:
-        differences = await connection.run_sync(
-            lambda plain: compare_metadata(MigrationContext.configure(plain, opts={"compare_type": True}), metadata)
-        )
-    await engine.dispose()
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        differences = compare_metadata(context, metadata)
+    engine.dispose()
     assert differences == []
 
 

@@ -1,0 +1,106 @@
+"""What the functions of this package work with: a connection inside a transaction, with awaitable calls.
+
+SQLAlchemy's own async layer goes to the driver's thread and back some four times a statement, which costs more than
+SQLite does. Here a reader goes once a statement, and the writer once for a whole batch.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy import Executable, Row
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import OperationalError
+
+from appliance.errors import DatabaseUnavailable
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a statement gave: its rows, all of them, and how many rows it changed."""
+
+    rows: tuple[Row[Any], ...]
+    rowcount: int
+
+    def first(self) -> Row[Any] | None:
+        """Return the first row, if any."""
+        return self.rows[0] if self.rows else None
+
+    def scalar(self) -> Any:
+        """Return the first value of the first row, None without rows."""
+        return self.rows[0][0] if self.rows else None
+
+    def __iter__(self) -> Iterator[Row[Any]]:
+        return iter(self.rows)
+
+
+class Transaction(Protocol):
+    """A transaction as the functions of this package see it."""
+
+    async def execute(self, statement: Executable) -> Result:
+        """Run the statement; raises DatabaseUnavailable when the database is out of order."""
+        ...
+
+    async def scalar(self, statement: Executable) -> Any:
+        """Run the statement and return its first value."""
+        ...
+
+
+class DirectTransaction:
+    """Works in the thread it is called in, so that awaiting it never waits for the loop."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def execute(self, statement: Executable) -> Result:
+        """Run the statement."""
+        return run_statement(self._connection, statement)
+
+    async def scalar(self, statement: Executable) -> Any:
+        """Run the statement and return its first value."""
+        return run_statement(self._connection, statement).scalar()
+
+
+class ThreadedTransaction:
+    """Works in a thread of `executor` while the loop goes on."""
+
+    def __init__(self, connection: Connection, executor: Executor) -> None:
+        self._connection = connection
+        self._executor = executor
+
+    async def execute(self, statement: Executable) -> Result:
+        """Run the statement."""
+        return await in_thread(self._executor, lambda: run_statement(self._connection, statement))
+
+    async def scalar(self, statement: Executable) -> Any:
+        """Run the statement and return its first value."""
+        return (await self.execute(statement)).scalar()
+
+
+def run_statement(connection: Connection, statement: Executable) -> Result:
+    """Run the statement here and now and take all its rows."""
+    try:
+        cursor = connection.execute(statement)
+        rows = tuple(cursor) if cursor.returns_rows else ()
+    except OperationalError as error:
+        raise explain(error) from error
+    return Result(rows, cursor.rowcount)
+
+
+def explain(error: OperationalError) -> DatabaseUnavailable:
+    """Return the error as callers are told it, without the statement and its values."""
+    return DatabaseUnavailable(f"The database is out of order ({error.orig}); look at its disk and its owner.")
+
+
+async def in_thread(executor: Executor, call: Callable[[], T]) -> T:
+    """Return what `call` returns in a thread; when cancelled, wait for its end, since it uses what others use next."""
+    running = asyncio.get_running_loop().run_in_executor(executor, call)
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait({running})
+        raise
