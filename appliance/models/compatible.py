@@ -105,6 +105,8 @@ class CompatibleModel(RemoteModel):
                 async for chunk in chunks:
                     if piece := reading.add(chunk, whole=False):
                         await on_text(piece)
+        if not reading.begun:
+            raise self.service.unintelligible()
         if not reading.has_answer:
             raise BrokenOff(self._said_nothing())
         return reading.reply(self.entry.api_name)
@@ -144,6 +146,7 @@ class _Reading:
     """Gathers a reply from a whole completion or from its chunks."""
 
     def __init__(self) -> None:
+        self.begun = False
         self._model = ""
         self._texts: list[str] = []
         self._arguments: list[str] = []
@@ -158,6 +161,7 @@ class _Reading:
 
     def add(self, answer: Any, *, whole: bool) -> str:
         """Take a completion or a chunk in and return the text that it adds."""
+        self.begun = True
         self._model = answer.model or self._model
         self._usage = answer.usage or self._usage
         if not answer.choices:

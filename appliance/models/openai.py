@@ -52,14 +52,18 @@ class OpenAIModel(RemoteModel):
         timeout = Timeout(self.patience(request), connect=10.0)
         if on_text is None:
             return self._read(await create(**body, timeout=timeout))
+        begun = False
         async with await create(**body, timeout=timeout, stream=True) as events:
             async for event in events:
+                begun = True
                 if event.type in ("response.output_text.delta", "response.refusal.delta"):
                     await on_text(event.delta)
                 elif event.type in ("response.completed", "response.incomplete", "response.failed"):
                     return self._read(event.response)
                 elif event.type == "error":
                     raise BrokenOff(self.service.broke_off(event.code or "", event.message))
+        if not begun:
+            raise self.service.unintelligible()
         raise BrokenOff(self.service.broke_off("", "the stream ended without its last event"))
 
     def body(self, request: ModelRequest) -> dict[str, Any]:

@@ -1,0 +1,102 @@
+import json
+
+import pytest
+
+from appliance.errors import RunFailed
+from appliance.models.base import Text
+from appliance.models.providers import ProviderKeys, find_model, open_model
+from tests.appliance.models.asking import LOCAL, PICTURE, SHAPE, a_request, opened
+from tests.stand_in import Received, StandIn
+
+WAYS = {
+    "json_schema": lambda body: body.get("response_format", {}).get("type") == "json_schema",
+    "tool": lambda body: "tools" in body,
+    "json_object": lambda body: body.get("response_format") == {"type": "json_object"},
+    "text": lambda body: "tools" not in body and "response_format" not in body,
+}
+
+
+def way_of(received: Received) -> str:
+    return next(way for way, holds in WAYS.items() if holds(received.body))
+
+
+async def test_a_server_that_holds_replies_to_a_schema_is_given_it():
+    async with StandIn() as stand_in, opened(LOCAL, stand_in) as model:
+        reply = await model.ask(a_request())
+    body = stand_in.requests[0].body
+    assert body["response_format"]["json_schema"]["schema"] == SHAPE.schema
+    assert body["model"] == LOCAL
+    assert reply.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("refuses", "way"),
+    [
+        (["json_schema"], "tool"),
+        (["json_schema", "tools"], "json_object"),
+        (["json_schema", "tools", "json_object"], "text"),
+    ],
+)
+async def test_what_the_server_refuses_is_given_up_once_and_said_once(refuses: list[str], way: str):
+    steps = [{"wait": {}}, {"done": {"text": "x"}}]
+    async with StandIn(steps, refuses=refuses) as stand_in, opened(LOCAL, stand_in) as model:
+        first = await model.ask(a_request())
+        tried = [way_of(received) for received in stand_in.requests]
+        second = await model.ask(a_request())
+        assert way_of(stand_in.requests[-1]) == way
+        assert len(stand_in.requests) == len(tried) + 1
+    assert tried == list(WAYS)[: list(WAYS).index(way) + 1]
+    assert json.loads(first.text)["action"] == [{"wait": {}}]
+    assert json.loads(second.text)["action"] == [{"done": {"text": "x"}}]
+    assert "does not hold replies to a JSON Schema" in first.warnings[0]
+    assert second.warnings == ()
+
+
+async def test_a_schema_is_in_the_prompt_in_every_way():
+    async with StandIn(refuses=["json_schema", "tools", "json_object"]) as stand_in, opened(LOCAL, stand_in) as model:
+        await model.ask(a_request())
+    for received in stand_in.requests:
+        assert f"<json_schema>{json.dumps(SHAPE.schema, separators=(',', ':'))}</json_schema>" in received.text
+
+
+async def test_a_server_that_fails_whatever_it_is_asked_is_told_by_its_first_word():
+    step = {"__http__": 400, "message": "context length exceeded"}
+    async with StandIn([step]) as stand_in, opened(LOCAL, stand_in) as model:
+        with pytest.raises(RunFailed, match="context length exceeded"):
+            await model.ask(a_request())
+        assert [way_of(received) for received in stand_in.requests] == list(WAYS)
+        with pytest.raises(RunFailed):
+            await model.ask(a_request())
+        assert way_of(stand_in.requests[4]) == "json_schema"
+
+
+async def test_a_server_without_eyes_gets_the_text_alone():
+    async with StandIn([{"wait": {}}], refuses=["images"]) as stand_in, opened(LOCAL, stand_in) as model:
+        reply = await model.ask(a_request())
+        await model.ask(a_request())
+        assert not model.sees_images
+    assert [received.images for received in stand_in.requests] == [[PICTURE], [], []]
+    assert stand_in.requests[1].body["messages"][1]["content"] == "The task.History.[3]<button>Save"
+    assert any("takes no pictures" in warning for warning in reply.warnings)
+
+
+async def test_thoughts_before_the_reply_are_left_out():
+    step = {"reply": '<think>\nHm, {"a": 1}?\n</think>\n\n{"action": []}', "__text__": True}
+    async with StandIn([step]) as stand_in, opened(LOCAL, stand_in) as model:
+        assert (await model.ask(a_request())).text == '{"action": []}'
+
+
+async def test_a_server_needs_no_key():
+    async with StandIn() as stand_in:
+        keys = ProviderKeys(compatible_base_url=stand_in.compatible_url, compatible_models=(LOCAL,))
+        model = open_model(find_model(LOCAL, keys), keys)
+        reply = await model.ask(a_request(Text("Task.")))
+        await model.close()
+    assert "done" in reply.text
+
+
+async def test_an_empty_answer_is_asked_for_again_and_then_told():
+    async with StandIn([{"reply": "", "__text__": True}]) as stand_in, opened(LOCAL, stand_in) as model:
+        with pytest.raises(RunFailed, match="neither text nor a tool call"):
+            await model.ask(a_request())
+        assert len(stand_in.requests) == 2
