@@ -11,10 +11,11 @@ from appliance.content import Content
 Source = Literal["linked", "meta", "labelled", "page"]
 Value = str | int | float | bool | tuple[str, ...]
 
-_BESIDE_THE_POINT = {
-    "breadcrumblist", "website", "webpage", "collectionpage", "itemlist", "organization", "corporation", "onlinestore",
-    "searchaction", "imageobject", "listitem", "sitenavigationelement", "person", "faqpage", "videoobject", "store",
+_ABOUT_THE_SITE = {
+    "breadcrumblist", "website", "webpage", "collectionpage", "itempage", "aboutpage", "itemlist", "searchaction",
+    "imageobject", "listitem", "sitenavigationelement", "faqpage", "wpheader", "wpfooter",
 }  # fmt: skip
+_BEHIND_IT = {"organization", "corporation", "onlinestore", "store", "localbusiness", "person", "videoobject", ""}
 _NOT_ABOUT_IT = {
     "@context", "@id", "@type", "@graph", "review", "reviews", "isrelatedto", "issimilarto", "itemlistelement",
     "mainentityofpage", "potentialaction", "breadcrumb", "ispartof", "haspart", "hasvariant", "comment", "sameas",
@@ -84,17 +85,20 @@ def _unambiguous(facts: Iterator[Fact]) -> list[Fact]:
 
 
 def _main_entities(content: Content) -> list[dict[str, Any]]:
-    """Return what the page is about, then what is said beside it; one of many of a kind only if the page names it."""
-    entities = [entity for document in content.linked_data for entity in _expand(document)]
+    """Return what the page is about: one thing of each kind, or, if it names nothing else, who is behind it.
+
+    Of several of a kind, as in a list, one counts only if the page itself names it.
+    """
     groups: dict[str, list[dict[str, Any]]] = {}
-    for entity in entities:
+    for entity in (entity for document in content.linked_data for entity in _expand(document)):
         groups.setdefault(_type_of(entity), []).append(entity)
-    chosen: list[tuple[bool, dict[str, Any]]] = []
+    chosen: dict[str, dict[str, Any]] = {}
     for kind, group in groups.items():
         named = group if len(group) == 1 else [entity for entity in group if _is_named(entity, content)]
-        if len(named) == 1:
-            chosen.append((kind in _BESIDE_THE_POINT or not kind, named[0]))
-    return [entity for _, entity in sorted(chosen, key=lambda pair: pair[0])]
+        if len(named) == 1 and kind not in _ABOUT_THE_SITE:
+            chosen[kind] = named[0]
+    main = [entity for kind, entity in chosen.items() if kind not in _BEHIND_IT]
+    return main or list(chosen.values())
 
 
 def _expand(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
