@@ -84,10 +84,15 @@ class Supervisor:
                 raise
 
     async def stop(self, name: str) -> None:
-        """Stop the program `name` if it runs; returns when its process has ended."""
+        """Stop the program `name` if it runs; returns when its process has ended.
+
+        A supervisord that is shutting down stops it anyway, in its own order: then this returns at once.
+        """
         try:
             await self._call("supervisor.stopProcess", name, True)
         except SupervisorFault as error:
+            if error.fault is Fault.SHUTTING_DOWN:
+                return
             if error.fault is not Fault.NOT_RUNNING:
                 raise
             await self._wait_while_stopping(name)

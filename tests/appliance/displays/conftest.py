@@ -63,6 +63,7 @@ def layout() -> Iterator[PoolLayout]:
     # pytest's own folders have paths too long for sockets.
     folder = Path(tempfile.mkdtemp(prefix="ph-"))
     yield make_layout(folder)
+    free_shared_memory(folder / "run")
     shutil.rmtree(folder)
 
 
@@ -71,6 +72,7 @@ def own_layout() -> Iterator[PoolLayout]:
     """The same for a test that ends its supervisord itself."""
     folder = Path(tempfile.mkdtemp(prefix="ph-"))
     yield make_layout(folder)
+    free_shared_memory(folder / "run")
     shutil.rmtree(folder)
 
 
@@ -89,6 +91,14 @@ def make_layout(folder: Path, web: str = "exec sleep infinity") -> PoolLayout:
         bridge_port_base=find_free_ports(),
         bin_dir=bin_dir,
     )
+
+
+def free_shared_memory(run_dir: Path) -> None:
+    """Give back what x11vnc left when a test killed it; otherwise its next start in the same run folder would."""
+    pids = {path.read_text().strip() for path in run_dir.glob("vnc-*.pid")}
+    rows = [row.split() for row in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
+    for shmid in (row[1] for row in rows if row[4] in pids and row[6] == "0"):
+        subprocess.run(["ipcrm", "-m", shmid], check=True)
 
 
 def write_script(path: Path, line: str) -> None:

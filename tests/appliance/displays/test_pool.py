@@ -259,6 +259,37 @@ async def test_a_killed_vnc_server_is_back_at_the_next_look(machine: Machine) ->
     assert await read_frame(slot.bridge_url)
 
 
+async def test_a_killed_vnc_server_leaves_no_shared_memory_once_the_next_has_started(machine: Machine) -> None:
+    slot = await prepared(machine)
+    await machine.pool.show(slot)
+    killed = await machine.pid("vnc:vnc-00")
+    assert shared_memory_of(killed) > 0
+    os.kill(killed, signal.SIGKILL)
+
+    async def dead() -> bool:
+        return not await machine.pid("vnc:vnc-00")
+
+    await eventually(dead)
+    await machine.pool.show(slot)
+
+    assert shared_memory_of(killed) == 0
+
+
+async def test_a_stopped_vnc_server_leaves_no_shared_memory(machine: Machine) -> None:
+    slot = await prepared(machine)
+    await machine.pool.show(slot)
+    stopped = await machine.pid("vnc:vnc-00")
+
+    await machine.pool.release(slot)
+
+    assert shared_memory_of(stopped) == 0
+
+
+def shared_memory_of(pid: int) -> int:
+    rows = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    return sum(1 for row in rows if row.split()[4] == str(pid))
+
+
 async def test_a_view_cannot_be_had_after_the_release(machine: Machine) -> None:
     slot = await prepared(machine)
     await machine.pool.release(slot)
@@ -359,7 +390,7 @@ async def test_nothing_is_left_after_a_stop(own_machine: Machine) -> None:
         stop_supervisord(own_machine.process)
 
     assert len(children) >= 4
-    assert not [child for child in children if child.is_running()]
+    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
     assert not own_machine.layout.display_socket(0).exists()
 
 
