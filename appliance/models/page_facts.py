@@ -22,6 +22,7 @@ _NOT_ABOUT_IT = {
     "shippingdetails", "hasmerchantreturnpolicy", "seller",
 }  # fmt: skip
 _SAYS_LITTLE = {"name", "value", "url", "price", "text", "description", "image", "date", "title", "email", "telephone"}
+_UNIT_CODES = {"KGM": "kg", "GRM": "g", "MTR": "m", "CMT": "cm", "MMT": "mm", "KMT": "km", "INH": "in", "LTR": "l"}
 _DEEPEST = 4
 
 
@@ -140,7 +141,11 @@ def _facts_of(key: str, value: Any, depth: int) -> Iterator[Fact]:
     elif isinstance(value, str):
         yield Fact(key, _tidy(re.sub(r"^https?://schema\.org/", "", value)), "linked")
     elif isinstance(value, dict) and depth < _DEEPEST:
-        yield from _flatten(cast("dict[str, Any]", value), key, depth + 1)
+        inner = cast("dict[str, Any]", value)
+        if _type_of(inner) == "quantitativevalue" and isinstance(inner.get("value"), str | int | float):
+            unit = inner.get("unitText") or _UNIT_CODES.get(str(inner.get("unitCode")), "")
+            yield Fact(key, _tidy(f"{inner['value']} {unit}"), "linked")
+        yield from _flatten(inner, key, depth + 1)
     elif isinstance(value, list) and depth < _DEEPEST:
         yield from _facts_of_list(key, cast("list[Any]", value), depth)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from appliance.events import TokenCount
 from appliance.models.catalog import ModelEntry
+from appliance.models.loading import load_in_background
 
 Calculate = Callable[[TokenCount], Decimal | None]
 
@@ -22,6 +23,11 @@ def price(entry: ModelEntry, tokens: TokenCount) -> Decimal | None:
     if entry.provider == "compatible":
         return None
     return _calculator(entry.provider, entry.api_name)(tokens)
+
+
+def prepare_prices() -> None:
+    """Begin to load the price list, so that the first price is there at once."""
+    load_in_background("genai_prices.data")
 
 
 def is_priced(entry: ModelEntry) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from appliance.errors import RequestInvalid
 from appliance.models.base import Model
 from appliance.models.catalog import AUTOPILOT, MODELS, TIERS, ModelEntry, Provider, find_entry
+from appliance.models.prices import prepare_prices
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,13 @@ def find_model(name: str, keys: ProviderKeys) -> ModelEntry:
 
 
 def open_model(entry: ModelEntry, keys: ProviderKeys) -> Model:
-    """Return the model, ready to be asked; loads the provider's client, which takes a second, in the background.
+    """Return the model, ready to be asked; the provider's client and the prices are loaded in the background.
 
     Raises RequestInvalid when the key is missing.
     """
     _require_key(entry, keys)
+    if entry.provider in ("anthropic", "openai"):
+        prepare_prices()
     if entry.provider == "anthropic":
         from appliance.models.anthropic import AnthropicModel  # noqa: PLC0415  (heavy, so only when used)
 

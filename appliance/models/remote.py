@@ -1,10 +1,7 @@
 """What models behind a vendor's client share: it is loaded late, a call has one deadline, faults get names."""
 
 import asyncio
-import threading
 from abc import ABC, abstractmethod
-from concurrent.futures import Future
-from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any, cast
@@ -13,6 +10,7 @@ from appliance.errors import RunFailed
 from appliance.models.base import ModelRequest, OnText, Reply
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import LONGEST_PATIENCE, Service
+from appliance.models.loading import load_in_background
 
 SDK_RETRIES = 2
 """Further tries the vendor's client makes by itself on rate limits, 5xx and lost connections."""
@@ -34,7 +32,7 @@ class RemoteModel(ABC):
         self.sees_images = entry.sees_images
         self.entry = entry
         self.service = service
-        self._loading = _load(client_module)
+        self._loading = load_in_background(client_module)
         self._asked_again = False
         self._client: Any = None
 
@@ -46,7 +44,7 @@ class RemoteModel(ABC):
         """
         try:
             async with asyncio.timeout(request.timeout):
-                sdk = await asyncio.wrap_future(self._loading)
+                sdk = await asyncio.shield(asyncio.wrap_future(self._loading))  # other models wait for it too
                 if self._client is None:
                     self._client = self.connect()
                 try:
@@ -133,18 +131,3 @@ def _read_number(text: str | None) -> float | None:
         return float(text) if text else None
     except ValueError:
         return None
-
-
-@cache
-def _load(module: str) -> Future[ModuleType]:
-    """Begin to import a vendor's client on a thread of its own, so that it is there when the first step is."""
-    loading: Future[ModuleType] = Future()
-
-    def load() -> None:
-        try:
-            loading.set_result(import_module(module))
-        except ImportError as error:
-            loading.set_exception(error)
-
-    threading.Thread(target=load, name=f"load-{module}", daemon=True).start()
-    return loading

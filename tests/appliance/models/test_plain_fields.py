@@ -25,6 +25,7 @@ LAMP = Content(
             "brand": {"@type": "Brand", "name": "Halden"},
             "image": ["/images/arc.jpg", "/images/arc-2.jpg"],
             "color": "Black",
+            "depth": {"@type": "QuantitativeValue", "value": "31.5", "unitCode": "CMT"},
             "releaseDate": "2026-03-12",
             "offers": {
                 "@type": "Offer",
@@ -99,6 +100,10 @@ TEXTS = {"type": "array", "items": {"type": "string"}}
         ("release_date", {"type": "string", "format": "date-time"}, None),
         ("gtin", TEXT, "4006381333931"),
         ("bulb_socket", TEXT, "E27"),
+        ("depth", NUMBER, 31.5),
+        ("depth_cm", NUMBER, 31.5),
+        ("depth_in_mm", NUMBER, None),
+        ("depth", TEXT, "31.5 cm"),
         ("height", TEXT, "182 cm"),
         ("height_cm", NUMBER, 182),
         ("height_mm", NUMBER, None),

@@ -78,3 +78,28 @@ def test_autopilot_can_always_be_used():
 def test_keys_do_not_show_in_a_repr():
     keys = ProviderKeys(anthropic_key="sk-ant-1", openai_key="sk-2", compatible_key="sk-3")
     assert "sk-" not in repr(keys)
+
+
+def test_a_run_that_ends_while_the_client_is_being_loaded_spoils_nothing_for_the_next():
+    code = """
+import asyncio
+from appliance.errors import RunFailed
+from appliance.models.providers import find_model, open_model
+from tests.appliance.models.asking import CLAUDE, a_request, keys_for
+from tests.stand_in import StandIn
+
+async def main(stand_in):
+    keys = keys_for(stand_in)
+    first, second = (open_model(find_model(CLAUDE, keys), keys) for _ in range(2))
+    try:
+        await first.ask(a_request(timeout=0.001))
+    except RunFailed as failed:
+        print(failed.failure)
+    print("done" in (await second.ask(a_request(timeout=60.0))).text)
+    await second.close()
+
+with StandIn() as stand_in:
+    asyncio.run(main(stand_in))
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["provider_timeout", "True"]
