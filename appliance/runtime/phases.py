@@ -5,6 +5,7 @@ Undoing is capped in time and never raises, so that one part that does not let g
 
 import asyncio
 import shutil
+import time
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ import structlog
 
 from appliance.browser.chromium import Chromium, ChromiumOptions
 from appliance.browser.connection import Browser
+from appliance.browser.observation import Screenshot
+from appliance.displays.screen import grab
 from appliance.displays.slot import Slot
 from appliance.errors import BrowserUnavailable, MachineFault, PilothouseError
 from appliance.models.base import Model
@@ -48,6 +51,20 @@ class Place:
         """Width and height of the display in pixels."""
         wished = (self.session.screen_width, self.session.screen_height)
         return (wished[0] or _SCREEN[0], wished[1] or _SCREEN[1])
+
+
+class Laps:
+    """How long each phase took, in milliseconds, for the log."""
+
+    def __init__(self) -> None:
+        self.times: dict[str, int] = {}
+        self._last = time.monotonic()
+
+    def mark(self, phase: str) -> None:
+        """Note that a phase has ended just now."""
+        now = time.monotonic()
+        self.times[phase] = round((now - self._last) * 1000)
+        self._last = now
 
 
 async def make_folders(folders: SessionFolders) -> None:
@@ -109,11 +126,16 @@ async def chromium_on(equipment: Equipment, place: Place, folder: Path) -> Async
 @asynccontextmanager
 async def attached(equipment: Equipment, place: Place, chromium: Chromium) -> AsyncGenerator[Browser]:
     """The connection to the browser, closed afterwards."""
+
+    async def grab_display() -> Screenshot:
+        return Screenshot(await grab(place.slot.display), "image/jpeg", *place.screen)
+
     browser = await Browser.attach(
         chromium.websocket_url,
         policy=equipment.policy,
         downloads_dir=place.folders.downloads,
         chromium_exited=chromium.exited,
+        grab=grab_display,
     )
     try:
         yield browser

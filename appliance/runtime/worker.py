@@ -28,7 +28,7 @@ from appliance.persistence.sessions import SessionChanges, find_session
 from appliance.runtime.endings import Halt, failed, halted, status_after
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders
-from appliance.runtime.phases import Place, attached, chromium_on, loading_model, make_folders, user_data_dir
+from appliance.runtime.phases import Laps, Place, attached, chromium_on, loading_model, make_folders, user_data_dir
 from appliance.runtime.settling import Tally, settle
 from appliance.words import RunStatus, SessionStatus
 
@@ -119,13 +119,21 @@ class Worker:
         equipment = self._equipment
         place = Place(session, self.run.id, self.slot, SessionFolders.of(equipment.settings, session.id))
         entry = find_model(session.model, equipment.keys)
+        laps = Laps()
         opening = await undo.enter_async_context(loading_model(equipment, entry))
         await make_folders(place.folders)
-        await equipment.pool.prepare(self.slot, *place.screen)
         folder = await undo.enter_async_context(user_data_dir(equipment, self.run.id))
+        laps.mark("folders")
+        await equipment.pool.prepare(self.slot, *place.screen)
+        laps.mark("display")
         chromium = await undo.enter_async_context(chromium_on(equipment, place, folder))
+        laps.mark("chromium")
         browser = await undo.enter_async_context(attached(equipment, place, chromium))
-        agent = await self._assemble(place, entry, browser, await opening)
+        laps.mark("attach")
+        model = await opening
+        laps.mark("model")
+        agent = await self._assemble(place, entry, browser, model)
+        log.info("browser is ready", run=str(self.run.id), slot=self.slot.number, milliseconds=laps.times)
         return await self._run_agent(agent, browser)
 
     async def _assemble(self, place: Place, entry: ModelEntry, browser: Browser, model: Model) -> "Agent":

@@ -1,5 +1,7 @@
 """The unmodified client of the cloud against a whole appliance."""
 
+from collections.abc import Iterator
+
 import pytest
 from browser_use_sdk.v3 import BrowserUse
 from pydantic import BaseModel
@@ -15,8 +17,10 @@ class Lamp(BaseModel):
 
 
 @pytest.fixture
-def client(instance: Instance) -> BrowserUse:
-    return BrowserUse(api_key=API_KEY, base_url=instance.api_url)
+def client(instance: Instance) -> Iterator[BrowserUse]:
+    client = BrowserUse(api_key=API_KEY, base_url=instance.api_url)
+    yield client
+    client.close()
 
 
 def _shop(instance: Instance) -> str:
@@ -48,10 +52,14 @@ def test_run_gives_the_answer_with_every_provider(
     assert any("Halvorsen" in text for request in stand_in.steps for text in request.texts if request.marker == marker)
 
 
-def test_run_without_any_key_returns_checked_data(instance: Instance, client: BrowserUse):
-    task = f"Record the lamp at {_shop(instance)}wares/brass-anchor-lamp"
-    result = client.run(task, model="bu-mini", output_schema=Lamp)
-    assert result.output == Lamp(name="Brass anchor lamp", maker="Halvorsen & Lind", price=128.5)
+def test_run_without_any_key_returns_checked_data():
+    with Instance({"BROWSE_PRIVATE": ""}) as keyless:
+        client = BrowserUse(api_key=API_KEY, base_url=keyless.api_url)
+        task = f"Record the lamp at {_shop(keyless)}wares/brass-anchor-lamp"
+        result = client.run(task, output_schema=Lamp)
+        client.close()
+        assert result.output == Lamp(name="Brass anchor lamp", maker="Halvorsen & Lind", price=128.5)
+        assert result.session.model.value == "bu-mini"
 
 
 def test_a_follow_up_in_an_idle_session_knows_the_earlier_answer(

@@ -8,7 +8,8 @@ import structlog
 
 from appliance.settings import Settings
 
-_QUIET = ("asyncio", "httpx", "httpcore", "websockets", "uvicorn.access", "alembic", "anthropic", "openai", "httpx2")
+# Libraries whose lower levels would log requests with their headers.
+_QUIET = ("asyncio", "httpx", "httpcore", "httpx2", "httpcore2", "websockets", "alembic", "anthropic", "openai")
 
 
 def set_up_logging(settings: Settings) -> None:

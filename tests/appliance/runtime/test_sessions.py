@@ -1,0 +1,148 @@
+from uuid import uuid4
+
+import pytest
+
+from appliance.errors import Conflict, NotFound, RequestInvalid, RequestRefused
+from appliance.events import Notice, RunFinished, TaskGiven
+from appliance.persistence.records import FieldWarning
+from appliance.persistence.runs import change_run, find_latest_run
+from appliance.persistence.sessions import change_session
+from appliance.runtime.sessions import Sessions
+from appliance.runtime.wishes import SessionWish
+from appliance.words import Ending, FailureKind, RunStatus, SessionStatus, StopStrategy
+
+
+async def _end_run(equipment, session, status=SessionStatus.IDLE, **result):
+    async def write(transaction):
+        run = await find_latest_run(transaction, session.id)
+        await change_run(transaction, run.id, status=RunStatus.ENDED, ending=Ending.DONE)
+        await change_session(transaction, session.id, status=status, **result)
+
+    await equipment.database.writer.submit(write)
+
+
+async def _event_kinds(sessions: Sessions, session):
+    return [type(record.event) for record in (await sessions.read_events(session.id)).events]
+
+
+async def test_a_task_makes_a_session_with_a_waiting_run_and_its_first_event(sessions):
+    session = await sessions.create(SessionWish(task="Find the lamp.\nThen stop."))
+    assert (session.status, session.title, session.queue_position) == (SessionStatus.CREATED, "Find the lamp.", 1)
+    assert await _event_kinds(sessions, session) == [TaskGiven]
+    assert [run.task for run in await sessions.list_runs(session.id)] == ["Find the lamp.\nThen stop."]
+
+
+async def test_warnings_stand_at_the_head_of_the_feed(sessions):
+    warning = FieldWarning("profileId", "not_supported", "Profiles are not there yet.")
+    session = await sessions.create(SessionWish(task="t", warnings=(warning,)))
+    assert session.warnings == (warning,)
+    assert await _event_kinds(sessions, session) == [Notice, TaskGiven]
+
+
+async def test_without_a_task_there_is_a_session_that_waits_for_one(sessions):
+    shell = await sessions.create(SessionWish())
+    assert shell.status is SessionStatus.CREATED
+    assert await sessions.list_runs(shell.id) == ()
+    session = await sessions.create(SessionWish(task="Go.", session_id=shell.id))
+    assert (session.id, session.title, session.queue_position) == (shell.id, "Go.", 1)
+
+
+async def test_a_refused_wish_leaves_nothing_behind(sessions):
+    with pytest.raises(RequestInvalid):
+        await sessions.create(SessionWish(task="t", model="no-such-model"))
+    assert (await sessions.list_page()).total == 0
+
+
+async def test_a_follow_up_clears_the_result_and_keeps_what_was_not_said(sessions, equipment):
+    session = await sessions.create(SessionWish(task="one", keep_alive=True, max_steps=5))
+    await _end_run(
+        equipment,
+        session,
+        output="old",
+        is_successful=False,
+        failure=FailureKind.BUDGET_EXCEEDED,
+        last_step_summary="x",
+    )
+    follow_up = await sessions.create(SessionWish(task="two", session_id=session.id))
+    assert follow_up.status is SessionStatus.CREATED
+    assert (follow_up.output, follow_up.is_successful, follow_up.failure) == (None, None, None)
+    assert (follow_up.last_step_summary, follow_up.max_steps, follow_up.title) == (None, 5, "one")
+    assert [run.number for run in await sessions.list_runs(session.id)] == [1, 2]
+
+
+async def test_a_busy_session_refuses_a_second_task(sessions):
+    session = await sessions.create(SessionWish(task="one"))
+    with pytest.raises(Conflict, match="busy"):
+        await sessions.create(SessionWish(task="two", session_id=session.id))
+
+
+@pytest.mark.parametrize("status", [SessionStatus.STOPPED, SessionStatus.ERROR, SessionStatus.TIMED_OUT])
+async def test_a_session_that_has_ended_refuses_a_task(sessions, equipment, status):
+    session = await sessions.create(SessionWish(task="one"))
+    await _end_run(equipment, session, status)
+    with pytest.raises(Conflict, match="ended"):
+        await sessions.create(SessionWish(task="two", session_id=session.id))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "status"), [(StopStrategy.TASK, SessionStatus.IDLE), (StopStrategy.SESSION, SessionStatus.STOPPED)]
+)
+async def test_a_waiting_run_is_stopped_before_the_answer(sessions, strategy, status):
+    session = await sessions.create(SessionWish(task="one"))
+    stopped = await sessions.stop(session.id, strategy)
+    assert (stopped.status, stopped.is_successful, stopped.queue_position) == (status, False, None)
+    (run,) = await sessions.list_runs(session.id)
+    assert (run.status, run.ending) == (RunStatus.ENDED, Ending.STOPPED)
+    assert await _event_kinds(sessions, session) == [TaskGiven, RunFinished]
+
+
+async def test_stopping_again_changes_nothing(sessions, equipment):
+    session = await sessions.create(SessionWish(task="one"))
+    await _end_run(equipment, session, SessionStatus.STOPPED, output="kept", is_successful=True)
+    stopped = await sessions.stop(session.id)
+    assert (stopped.status, stopped.output, stopped.is_successful) == (SessionStatus.STOPPED, "kept", True)
+
+
+async def test_an_idle_session_can_be_stopped_and_keeps_its_result(sessions, equipment):
+    session = await sessions.create(SessionWish(task="one", keep_alive=True))
+    await _end_run(equipment, session, output="kept", is_successful=True)
+    stopped = await sessions.stop(session.id)
+    assert (stopped.status, stopped.output, stopped.is_successful) == (SessionStatus.STOPPED, "kept", True)
+
+
+async def test_positions_count_the_waiting_and_move_up(sessions):
+    first, second, third = [await sessions.create(SessionWish(task=str(n))) for n in range(3)]
+    await sessions.stop(second.id)
+    assert [(await sessions.find(one.id)).queue_position for one in (first, second, third)] == [1, None, 2]
+
+
+async def test_a_deleted_session_is_gone_for_every_call(sessions):
+    session = await sessions.create(SessionWish(task="one"))
+    await sessions.delete(session.id)
+    calls = (
+        sessions.find(session.id),
+        sessions.stop(session.id),
+        sessions.delete(session.id),
+        sessions.list_runs(session.id),
+        sessions.read_events(session.id),
+        sessions.create(SessionWish(task="two", session_id=session.id)),
+    )
+    for call in calls:
+        with pytest.raises(NotFound):
+            await call
+    assert (await sessions.list_page()).total == 0
+
+
+async def test_cursors_that_fit_no_event_are_refused(sessions):
+    session = await sessions.create(SessionWish(task="one"))
+    with pytest.raises(RequestRefused):
+        await sessions.read_events(session.id, after=uuid4())
+    with pytest.raises(RequestRefused):
+        await sessions.read_events(session.id, after=uuid4(), before=uuid4())
+
+
+async def test_readers_are_woken_by_what_happens_to_a_session(sessions, equipment):
+    session = await sessions.create(SessionWish(task="one"))
+    async with equipment.hub.watch(session.id) as watch:
+        await sessions.stop(session.id)
+        assert await watch.wait(1)

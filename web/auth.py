@@ -1,0 +1,114 @@
+"""Who may call the API: a key in X-Browser-Use-API-Key or as a bearer token, and a brake on guessing."""
+
+import hmac
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from litestar.connection import ASGIConnection
+from litestar.handlers.base import BaseRouteHandler
+
+from appliance.errors import NotAuthenticated, TooManyRequests
+from appliance.persistence.database import Database
+from appliance.persistence.keys import find_key, hash_key
+from appliance.settings import Settings
+
+KEY_HEADER = "X-Browser-Use-API-Key"
+_FREE_FAILURES = 5
+_LONGEST_WAIT = 60.0
+_FORGET_AFTER = 900.0
+_LONGEST_KEY = 500
+_MOST_ADDRESSES = 10_000
+
+
+@dataclass
+class _Failures:
+    count: int = 0
+    last: float = 0.0
+
+    @property
+    def wait(self) -> float:
+        """Seconds from the last failure in which no key is looked at: 1, 2, 4 … after the free ones."""
+        return min(_LONGEST_WAIT, 2.0 ** (self.count - _FREE_FAILURES)) if self.count >= _FREE_FAILURES else 0.0
+
+
+@dataclass
+class KeyThrottle:
+    """Makes an address that sends wrong keys wait ever longer; a quarter of an hour of quiet forgets them."""
+
+    clock: Callable[[], float] = time.monotonic
+    _failures: dict[str, _Failures] = field(default_factory=dict[str, _Failures])
+
+    def check(self, address: str) -> None:
+        """Raise TooManyRequests while the address has to wait."""
+        failures = self._failures.get(address)
+        left = failures.last + failures.wait - self.clock() if failures else 0.0
+        if left > 0:
+            seconds = math.ceil(left)
+            raise TooManyRequests(f"Too many wrong API keys from {address}; try again in {seconds} s.", seconds)
+
+    def note_failure(self, address: str) -> None:
+        """Count one wrong key."""
+        now = self.clock()
+        if len(self._failures) >= _MOST_ADDRESSES or address not in self._failures:
+            self._forget_old(now)
+        failures = self._failures.setdefault(address, _Failures())
+        failures.count += 1
+        failures.last = now
+
+    def note_success(self, address: str) -> None:
+        """Forget the wrong keys of an address that has sent a right one."""
+        self._failures.pop(address, None)
+
+    def _forget_old(self, now: float) -> None:
+        stale = [address for address, failures in self._failures.items() if now - failures.last > _FORGET_AFTER]
+        for address in stale:
+            del self._failures[address]
+        while len(self._failures) >= _MOST_ADDRESSES:
+            del self._failures[next(iter(self._failures))]
+
+
+class KeyGate:
+    """Lets requests with a valid key pass; a guard for the routers of the API."""
+
+    def __init__(self, settings: Settings, database: Database, throttle: KeyThrottle | None = None) -> None:
+        self._open_to_all = settings.allow_insecure_no_auth
+        self._bootstrap_hash = hash_key(settings.api_key.get_secret_value()) if settings.api_key else None
+        self._database = database
+        self._throttle = throttle or KeyThrottle()
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> "KeyGate":
+        # Litestar copies a router's guards along with its handlers; this one holds the open database.
+        return self
+
+    async def guard(self, connection: ASGIConnection[Any, Any, Any, Any], _handler: BaseRouteHandler) -> None:
+        """Raise NotAuthenticated without a valid key, TooManyRequests after too many wrong ones."""
+        if self._open_to_all:
+            return
+        key = _read_key(connection)
+        if not key:
+            raise NotAuthenticated(f"Send an API key in the header {KEY_HEADER} or as a bearer token.")
+        address = connection.client.host if connection.client else "unknown"
+        self._throttle.check(address)
+        if not await self._is_valid(key):
+            self._throttle.note_failure(address)
+            raise NotAuthenticated("The API key is not known; check it, or make one with: pilothouse key create NAME")
+        self._throttle.note_success(address)
+
+    async def _is_valid(self, key: str) -> bool:
+        if len(key) > _LONGEST_KEY:
+            return False
+        key_hash = hash_key(key)
+        if self._bootstrap_hash is not None and hmac.compare_digest(key_hash, self._bootstrap_hash):
+            return True
+        async with self._database.read() as transaction:
+            return await find_key(transaction, key_hash) is not None
+
+
+def _read_key(connection: ASGIConnection[Any, Any, Any, Any]) -> str:
+    if key := connection.headers.get(KEY_HEADER, "").strip():
+        return key
+    scheme, _, token = connection.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
