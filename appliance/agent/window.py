@@ -18,8 +18,8 @@ from appliance.browser.observation import Observation
 from appliance.models.base import Image, Message, ModelRequest, Purpose, ReplyShape, Scene, Text
 from appliance.words import ReceiptStatus
 
-MAX_HISTORY = 8_000
-KEPT_HISTORY = 5_000
+MAX_HISTORY = 7_000
+KEPT_HISTORY = 4_500
 MAX_READ_ONCE = 60_000
 MAX_PAGE = 30_000
 _MAX_SENTENCE = 300

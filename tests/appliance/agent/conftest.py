@@ -24,7 +24,7 @@ from appliance.workspaces.scratchpad import Scratchpad
 from tests.stand_in import Received, StandIn
 
 E = TypeVar("E")
-NAMES = {"anthropic": "claude-opus-4-7", "openai": "gpt-5.5", "compatible": "llama-3"}
+NAMES = {"anthropic": "claude-opus-4-7", "openai": "gpt-5.5", "compatible": "llama-3", "autopilot": "autopilot"}
 
 
 @dataclass
@@ -46,6 +46,12 @@ class Work:
         """Wait for an entry of the feed."""
         async with asyncio.timeout(30), self.has_event:
             await self.has_event.wait_for(lambda: any(map(wanted, self.events)))
+
+    async def until_asked(self) -> None:
+        """Wait until the model has been asked for a step."""
+        async with asyncio.timeout(30):
+            while not self.asked:  # noqa: ASYNC110  (the stand-in answers on threads of its own)
+                await asyncio.sleep(0.01)
 
     def of(self, kind: type[E]) -> list[E]:
         return [event for event in self.events if isinstance(event, kind)]
@@ -81,15 +87,20 @@ Finish = Callable[..., Awaitable[tuple[Outcome, Work]]]
 
 @pytest.fixture
 async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
-    """Return a function that makes a run from a scenario; keywords are the assignment's, `provider` the wire format."""
+    """Return a function that makes a run from a scenario.
+
+    `provider` is the wire format or "autopilot", `on` another browser than the shared one, the rest the assignment's.
+    """
     opened: list[tuple[StandIn, Model]] = []
 
-    def make(scenario: Any, *, provider: str = "anthropic", **assignment: Any) -> Work:
+    def make(scenario: Any, *, provider: str = "anthropic", on: Browser | None = None, **assignment: Any) -> Work:
         stand_in = StandIn(scenario)
         model = open_model_of(stand_in, provider)
         opened.append((stand_in, model))
         task = Assignment(**{"task": "Do what the scenario says.", **assignment})
-        context = ActionContext(browser, Scratchpad(tmp_path / "scratchpad"), model, task.task, task.output_schema)
+        context = ActionContext(
+            on or browser, Scratchpad(tmp_path / "scratchpad"), model, task.task, task.output_schema
+        )
 
         async def emit(event: FeedEvent) -> None:
             await work.keep(event)

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from appliance.agent.assignment import EarlierTurn
 from appliance.agent.record import load
 from appliance.events import ActionFinished, StepPlanned
 from appliance.words import Ending, FailureKind, ReceiptStatus
@@ -262,8 +263,6 @@ async def test_the_record_holds_each_request_reply_and_receipt(finish: Finish):
 
 
 async def test_a_follow_up_is_told_of_the_turns_before_it_and_recorded_behind_them(finish: Finish, prepare: Prepare):
-    from appliance.agent.assignment import EarlierTurn
-
     await finish([DONE])
     _, work = await finish([DONE], earlier=(EarlierTurn("Find shoes", "Found red ones."),), task="And the price?")
     assert "Found red ones." in work.asked[0].text
