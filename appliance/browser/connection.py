@@ -212,8 +212,9 @@ class Browser:
     async def open_tab(self, url: str) -> tuple[Tab, Navigation]:
         """Open an address in a new tab, which becomes the current one; raises ActionRefused."""
         self.policy.check_url(url)
-        tab = await self._create_tab()
-        self._current = tab
+        tab = self._current = await self._create_tab()
+        if url == "about:blank":
+            return tab, Navigation(url, url, None, None)
         return tab, await tab.navigate(url)
 
     async def read_content(self) -> Content:
@@ -260,6 +261,8 @@ class Browser:
         await directing
         if not self._tabs:
             self._current = await self._create_tab()
+        elif self._current is not None:
+            await _wait_for_renderer(self._current)
         self._tabs_opened = 0
 
     def _listen(self) -> None:
@@ -383,9 +386,12 @@ class Browser:
             tab.frames.frame_changed(params["frameId"])
 
     def _download_begun(self, params: dict[str, Any], session_id: str) -> None:
-        del params, session_id
+        del session_id
         for tab in self._tabs.values():
-            tab.activity.touch()
+            if tab.target_id == params.get("frameId"):
+                tab.activity.download_begun()
+            else:
+                tab.activity.touch()
 
     def _refused(self, frame_id: str, is_document: bool, reason: str) -> None:
         _log.info("request refused by policy", reason=reason)
@@ -455,7 +461,15 @@ class Browser:
     async def _create_tab(self) -> Tab:
         made = await self.cdp.send("Target.createTarget", {"url": "about:blank"})
         # The event of its attachment comes before the answer.
-        return self._tabs[made["targetId"]]
+        tab = self._tabs[made["targetId"]]
+        await _wait_for_renderer(tab)
+        return tab
+
+
+async def _wait_for_renderer(tab: Tab) -> None:
+    """Wait until a tab's renderer answers: one that is navigated while it is being set up may crash."""
+    with suppress(ActionFailed, CdpError):
+        await tab.run("() => true", timeout=2.0)
 
 
 def _read_html(html: str, url: str) -> Content:

@@ -86,6 +86,7 @@ class Tab:
         self._policy = policy
         self._open: set[tuple[str, asyncio.Future[dict[str, Any]]]] = set()
         self._take = self.activity.handlers()
+        self._is_focused = False
 
     def set_up(self) -> None:
         """Send, without waiting, what makes the tab report what it does."""
@@ -93,13 +94,17 @@ class Tab:
         for method, params in (
             ("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
             ("Inspector.enable", None),
-            ("Emulation.setFocusEmulationEnabled", {"enabled": True}),
             ("Runtime.runIfWaitingForDebugger", None),
         ):
             self._cdp.post(method, params, self.session_id)
 
     def take(self, event: str, params: dict[str, Any]) -> None:
         """Hand an event of the tab's own session to its activity."""
+        if event == "Page.domContentEventFired" and not self._is_focused:
+            # So that the page behaves as in front of a person. Sent any earlier, before a first document is there,
+            # it crashes the renderer now and then (Chromium 156).
+            self._is_focused = True
+            self._cdp.post("Emulation.setFocusEmulationEnabled", {"enabled": True}, self.session_id)
         self._take[event](params)
 
     def view(self, *, is_current: bool) -> TabView:
@@ -250,7 +255,9 @@ class Tab:
                 failed = answer.get("errorText") or answer.get("isDownload")
                 if same_document or failed or self.activity.document != before:
                     return answer
-            if self.dialog is not None or self.closed or self.refusals:
+            if self.crashed or self.closed:
+                raise ActionFailed(self._gone())
+            if self.dialog is not None or self.refusals:
                 return None if not asking.done() else self._result_of(asking)
             change = self.activity.next_change()
             waiting: set[asyncio.Future[Any]] = {change} if asking.done() else {change, asking}
