@@ -4,7 +4,7 @@ from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.errors import ActionFailed
 from appliance.filenames import clean_name
 from appliance.words import ReceiptStatus
-from appliance.workspaces.scratchpad import Saved
+from appliance.workspaces.scratchpad import MAX_FILE_BYTES, Saved
 
 MAX_READ_CHARACTERS = 60_000
 
@@ -44,13 +44,27 @@ async def _replace_file(context: ActionContext, parameters: ReplaceFile) -> Rece
 
 
 async def _read_file(context: ActionContext, parameters: ReadFile) -> Receipt:
-    text = context.scratchpad.read(parameters.file_name)
-    name = clean_name(parameters.file_name)
+    name, text = _read_text(context, parameters.file_name)
     if not text:
         raise ActionFailed(f"{name} is empty.")
     shown = text[:MAX_READ_CHARACTERS]
     cut = f"; only the first {len(shown)} are shown" if len(shown) < len(text) else ""
     return Receipt(ReceiptStatus.OK, f"Read {name} ({len(text)} characters{cut}).", carried=shown)
+
+
+def _read_text(context: ActionContext, wanted: str) -> tuple[str, str]:
+    """Return name and text of a file of the scratchpad, or of a download when there is none of that name."""
+    downloads = context.browser.downloads
+    name = clean_name(wanted)
+    if name in {entry.name for entry in context.scratchpad.listing()} or not downloads.has(wanted):
+        return name, context.scratchpad.read(wanted)
+    path = downloads.path_of(wanted)
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise ActionFailed(f"{wanted} has {path.stat().st_size} bytes, too many to be read at once.")
+    try:
+        return wanted, path.read_text()
+    except UnicodeDecodeError:
+        raise ActionFailed(f"{wanted} is not a text file and cannot be read as one.") from None
 
 
 def _named(saved: Saved, asked: str) -> str:

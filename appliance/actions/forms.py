@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
-from appliance.actions.measured import finish, named, receipt, sentence
+from appliance.actions.measured import finish, named, not_sent, receipt, sentence
 from appliance.browser.dialogs import answer, describe
 from appliance.browser.effects import Effect, Watch
 from appliance.browser.element import Element
@@ -56,22 +56,25 @@ async def _input(context: ActionContext, parameters: Input) -> Receipt:
     _refuse(element, field)
     watch = await Watch.start(browser, element)
     try:
+        expected = parameters.text
         if field.kind == "special":
-            await set_value(element, field, parameters.text)
+            expected = await set_value(element, field, parameters.text)
         else:
             await take_focus(browser, element, field)
             if browser.dialog is None:
                 await type_text(browser, element, field, parameters.text, clear=parameters.clear)
-        found = await read_back(element, parameters.text) if browser.dialog is None else None
+        found = await read_back(element, expected) if browser.dialog is None else None
         if parameters.submit and browser.dialog is None:
+            watch.stop()
+            watch = await Watch.start(browser, element)
             await dispatch(browser, _key_events("Enter"))
     except BaseException:
         watch.stop()
         raise
-    effect = await finish(
-        context, watch, at_least=SUGGESTION_SECONDS if field.suggests and not parameters.submit else 0
-    )
-    return _input_receipt(element, parameters, found, effect)
+    if parameters.submit:
+        return _input_receipt(element, parameters, found, not_sent(await finish(context, watch)))
+    pause = SUGGESTION_SECONDS if field.suggests else 0
+    return _input_receipt(element, parameters, found, await finish(context, watch, at_least=pause))
 
 
 def _input_receipt(element: Element, parameters: Input, found: ReadBack | None, effect: Effect) -> Receipt:
@@ -83,7 +86,7 @@ def _input_receipt(element: Element, parameters: Input, found: ReadBack | None, 
         status = ReceiptStatus.FAILED
     facts = [_reading(found, parameters)]
     if found.invalid and status is ReceiptStatus.OK:
-        facts.append(f"the page says: {found.invalid}")
+        facts.append(f"the page says: {found.invalid.rstrip('.')}")
     if parameters.submit:
         facts.append("pressed Enter")
         if not effect.is_visible:
@@ -96,7 +99,8 @@ def _reading(found: ReadBack, parameters: Input) -> str:
     if found.secret:
         matches = "as entered" if found.same else "which differ from what was entered"
         return f"it holds {found.length} characters{matches if not parameters.clear else ', ' + matches}"
-    value = found.value if found.length <= 200 else f"{found.value[:200]}… ({found.length} characters)"
+    value = " ⏎ ".join(found.value.splitlines())
+    value = value if found.length <= 200 else f"{value[:200]}… ({found.length} characters)"
     reading = f'it now reads "{value}"' if found.length else "it is empty now"
     if parameters.clear and not found.same:
         limit = f", the field takes at most {found.maximum} characters" if found.maximum else ""
@@ -128,7 +132,10 @@ async def _send_keys(context: ActionContext, parameters: SendKeys) -> Receipt:
     except BaseException:
         watch.stop()
         raise
-    return receipt(f"Pressed {parameters.keys.strip() or 'Space'}", await finish(context, watch))
+    effect = await finish(context, watch)
+    if parameters.keys.split()[-1:] in (["Enter"], ["Return"]):
+        effect = not_sent(effect)
+    return receipt(f"Pressed {parameters.keys.strip() or 'Space'}", effect)
 
 
 async def _upload_file(context: ActionContext, parameters: UploadFile) -> Receipt:
@@ -177,6 +184,8 @@ async def _answer_dialog(context: ActionContext, parameters: AnswerDialog) -> Re
     dialog = await answer(browser, accept=parameters.accept, text=parameters.text)
     verb = "Accepted" if parameters.accept else "Dismissed"
     lead = f'{verb} the {dialog.kind} dialog "{dialog.message[:200]}"'
+    if dialog.kind == "beforeunload":
+        lead = "Agreed to leave the page" if parameters.accept else "Stayed on the page"
     if watch is not None:
         context.watch = None
         effect = await finish(context, watch)

@@ -1,5 +1,7 @@
 """Receipts made from measured effects, in the same words for every action."""
 
+from dataclasses import replace
+
 from appliance.actions.base import ActionContext, Receipt
 from appliance.browser.effects import SETTLE_SECONDS, Effect, Watch
 from appliance.browser.element import Element
@@ -22,6 +24,13 @@ async def finish(
     effect = await watch.finish(settle_seconds, at_least=at_least)
     context.watch = watch if effect.needs_decision else None
     return effect
+
+
+def not_sent(effect: Effect) -> Effect:
+    """Return the effect of a try to send a form with the browser's complaint as a fact, if there is one."""
+    if not effect.invalid or effect.ends_chain:
+        return effect
+    return replace(effect, facts=(f"the form was not sent, {effect.invalid}", *effect.facts), is_visible=True)
 
 
 def receipt(lead: str, effect: Effect, *, always_counts: bool = False) -> Receipt:

@@ -63,7 +63,7 @@ async def _go_back(context: ActionContext, _: GoBack) -> Receipt:
 def _receipt(context: ActionContext, navigation: Navigation, verb: str) -> Receipt:
     dialog = context.browser.dialog
     if dialog is not None:
-        text = f"{verb} from {navigation.from_url}: {describe(dialog)}; answer it with answer_dialog."
+        text = f"Still at {navigation.from_url}: {describe(dialog)}; answer it with answer_dialog."
         return Receipt(ReceiptStatus.NEEDS_DECISION, text, ends_chain=True)
     if navigation.error is not None:
         text = f"The page could not be opened, {navigation.error}; the tab shows {navigation.to_url}."

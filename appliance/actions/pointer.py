@@ -1,18 +1,21 @@
 """Actions with the mouse."""
 
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, cast
 
 from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
-from appliance.actions.measured import finish, named, receipt
+from appliance.actions.measured import finish, named, not_sent, receipt
+from appliance.browser.connection import Browser
 from appliance.browser.effects import Watch
 from appliance.browser.element import Element
-from appliance.browser.pointer import Spot, click_events, dispatch, drag, from_picture, move_event
+from appliance.browser.pointer import Spot, click_events, dispatch, drag, from_picture, move_event, press_events
 from appliance.browser.uploads import hold_choosers
 from appliance.errors import ActionInvalid
 from appliance.words import ReceiptStatus
+
+MAX_APPROACHES = 3
 
 
 class Click(Parameters):
@@ -46,13 +49,15 @@ async def _click(context: ActionContext, parameters: Click) -> Receipt:
     await element.scroll_into_view()
     watch = await Watch.start(browser, element)
     refusal = _refusal(watch, element)
-    spot = None if refusal else await _free_spot(element)
-    if not isinstance(spot, tuple):
+    spot = refusal or await _approach(browser, element)
+    if isinstance(spot, Receipt):
         watch.stop()
-        return refusal or spot or _blocked(element, "something")
+        return spot
     hold_choosers(browser)
-    await dispatch(browser, click_events(spot, parameters.button, parameters.count))
+    await dispatch(browser, press_events(spot, parameters.button, parameters.count))
     effect = await finish(context, watch)
+    if watch.target.get("type") in ("submit", "image"):
+        effect = not_sent(effect)
     done = receipt(f"{_verb(parameters)} {named(element)}", effect, always_counts=bool(watch.target.get("picture")))
     return _with_state(done, effect.state)
 
@@ -74,11 +79,10 @@ async def _hover(context: ActionContext, parameters: Hover) -> Receipt:
     element = browser.element(parameters.index)
     await element.scroll_into_view()
     watch = await Watch.start(browser, element)
-    spot = await _free_spot(element)
-    if not isinstance(spot, tuple):
+    spot = await _approach(browser, element)
+    if isinstance(spot, Receipt):
         watch.stop()
         return spot
-    await dispatch(browser, [move_event(spot)])
     return receipt(f"Moved the mouse over {named(element)}", await finish(context, watch))
 
 
@@ -87,11 +91,10 @@ async def _drag(context: ActionContext, parameters: Drag) -> Receipt:
     source, target = browser.element(parameters.from_index), browser.element(parameters.to_index)
     await target.scroll_into_view()
     await source.scroll_into_view()
-    start, end = await _free_spot(source), await _free_spot(target)
-    if not isinstance(start, tuple):
-        return start
-    if not isinstance(end, tuple):
-        return end
+    start = await _approach(browser, source)
+    end = await _free_spot(target)
+    if isinstance(start, Receipt) or isinstance(end, Receipt):
+        return start if isinstance(start, Receipt) else cast("Receipt", end)
     carries_data = bool(await source.call("function() { return !!this.closest('[draggable=true],a[href],img'); }"))
     watch = await Watch.start(browser, source)
     try:
@@ -117,6 +120,24 @@ def _refusal(watch: Watch, element: Element) -> Receipt | None:
     return None
 
 
+async def _approach(browser: Browser, element: Element) -> Spot | Receipt:
+    """Move the mouse over the element and return where, or the receipt that names what covers it.
+
+    What reacts to the mouse coming or going may move or cover the element: the place is looked up again after the
+    move, so that the press lands on it.
+    """
+    spot = await _free_spot(element)
+    for _ in range(MAX_APPROACHES):
+        if isinstance(spot, Receipt):
+            return spot
+        await dispatch(browser, [move_event(spot)])
+        again = await _free_spot(element)
+        if again == spot:
+            return spot
+        spot = again
+    return spot
+
+
 async def _free_spot(element: Element) -> Spot | Receipt:
     """Return where the element can be hit, or the receipt that names what covers it."""
     point = await element.click_point()
@@ -139,9 +160,9 @@ def _with_state(done: Receipt, state: dict[str, str]) -> Receipt:
 
 
 def _verb(parameters: Click) -> str:
-    times = {1: "Clicked", 2: "Double-clicked", 3: "Triple-clicked"}[parameters.count]
-    button = "" if parameters.button == "left" else f" with the {parameters.button} button"
-    return times + button
+    if parameters.button != "left":
+        return f"{parameters.button.capitalize()}-clicked"
+    return {1: "Clicked", 2: "Double-clicked", 3: "Triple-clicked"}[parameters.count]
 
 
 CLICK = Action(

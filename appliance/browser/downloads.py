@@ -66,6 +66,10 @@ class Downloads:
         """Return the downloads after the first `known` ones."""
         return self.all[known:]
 
+    def has(self, name: str) -> bool:
+        """Tell whether a complete download has this name."""
+        return any(one.name == name for one in self.all if one.state == "complete")
+
     def path_of(self, name: str) -> Path:
         """Return the path of a complete download; raises ActionFailed, naming what there is, otherwise."""
         complete = {one.name: one for one in self.all if one.state == "complete"}

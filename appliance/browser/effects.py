@@ -22,17 +22,19 @@ SUBSTANTIAL_ELEMENTS = 40
 @cache
 def library(name: str) -> str:
     """Return the source of one of our page libraries, an expression that evaluates to its functions."""
-    return (Path(__file__).parent / "js" / f"{name}.js").read_text()
+    source = (Path(__file__).parent / "js" / f"{name}.js").read_text()
+    # In brackets, as a comment in front would end a `return` before the expression.
+    return f"({source.strip()})"
 
 
 def method(name: str, function: str) -> str:
     """Return a function source that calls `function` of the library with `this` and the arguments."""
-    return f"function(...given) {{ return {library(name).strip()}.{function}(this, ...given); }}"
+    return f"function(...given) {{ return {library(name)}.{function}(this, ...given); }}"
 
 
 def page_function(name: str, function: str) -> str:
     """Return a function source that calls `function` of the library for the page as a whole, with the arguments."""
-    return f"(...given) => {library(name).strip()}.{function}(null, ...given)"
+    return f"(...given) => {library(name)}.{function}(null, ...given)"
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Effect:
 
     `facts` are clauses for the receipt, strongest first. `is_visible` is False when nothing a person could see
     changed. `ends_chain` says that the page is no longer the one that was observed, `needs_decision` that a dialog
-    waits for an answer. `state` is the target's own state afterwards.
+    waits for an answer. `state` is the target's own state afterwards; `invalid` the complaint of the browser about the
+    field that has the focus, which is why a form was not sent, if it was to be.
     """
 
     facts: tuple[str, ...]
@@ -49,6 +52,7 @@ class Effect:
     ends_chain: bool = False
     needs_decision: bool = False
     state: dict[str, str] = field(default_factory=dict[str, str])
+    invalid: str = ""
 
 
 class Watch:
@@ -112,6 +116,7 @@ class Watch:
             is_visible=bool(facts) or (measured is not None and _changed_weakly(measured)),
             ends_chain=moved or self._chooser or (measured is not None and _is_substantial(measured)),
             state=measured["state"] if measured else {},
+            invalid=measured["invalid"].rstrip(".") if measured else "",
         )
 
     def _tab_facts(self) -> list[str]:
@@ -154,7 +159,10 @@ def _page_facts(measured: dict[str, Any]) -> list[str]:
     facts: list[str] = []
     if measured["url_from"] != measured["url_to"]:
         facts.append(f"the address changed from {measured['url_from']} to {measured['url_to']}")
-    facts += [f"{key} changed from {before} to {after}" for key, before, after in measured["changes"]]
+    facts += [
+        f"{key} changed from {_quoted(key, before)} to {_quoted(key, after)}"
+        for key, before, after in measured["changes"]
+    ]
     if not measured["connected"]:
         facts.append("the element is no longer on the page")
     elif measured["renamed"]:
@@ -185,6 +193,10 @@ def _page_facts(measured: dict[str, Any]) -> list[str]:
             else "an area scrolled"
         )
     return facts
+
+
+def _quoted(key: str, value: str) -> str:
+    return f'"{value}"' if key in ("value", "chosen") else value
 
 
 def _control_facts(measured: dict[str, Any]) -> list[str]:

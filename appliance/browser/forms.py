@@ -150,7 +150,8 @@ async def set_value(element: "Element", field: Field, text: str) -> str:
         raise ActionFailed(
             f"The {field.type} field did not take {text!r} and is empty now; write it like {FORMATS[field.type]}."
         )
-    if field.type in ("color", "range") and after.lower() != wanted.lower() and not _equal_numbers(after, wanted):
+    is_refused_colour = field.type == "color" and after == "#000000" and wanted.lower() not in ("#000000", "black")
+    if is_refused_colour or (field.type == "range" and not _equal_numbers(after, wanted)):
         limits = f" (from {found['minimum'] or 0} to {found['maximum'] or 100})" if field.type == "range" else ""
         raise ActionFailed(
             f"The {field.type} field made {after!r} of {text!r}; write {FORMATS[field.type]}{limits}, such as the "

@@ -64,8 +64,13 @@ def move_event(spot: Spot, held: Button | None = None) -> Event:
 
 
 def click_events(spot: Spot, button: Button = "left", count: int = 1) -> Iterator[Event]:
-    """Yield a move and `count` presses and releases, the later ones as parts of a double or triple click."""
+    """Yield a move and the presses and releases of a click."""
     yield move_event(spot)
+    yield from press_events(spot, button, count)
+
+
+def press_events(spot: Spot, button: Button = "left", count: int = 1) -> Iterator[Event]:
+    """Yield `count` presses and releases, the later ones as parts of a double or triple click."""
     for number in range(1, count + 1):
         yield _button_event("mousePressed", spot, button, number)
         yield _button_event("mouseReleased", spot, button, number)

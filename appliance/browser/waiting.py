@@ -79,6 +79,13 @@ class Activity:
         fresh = [start for start in self._requests.values() if now - start < LONG_REQUEST_SECONDS]
         return max(fresh, default=-LONG_REQUEST_SECONDS) + LONG_REQUEST_SECONDS if fresh else 0.0
 
+    def download_begun(self) -> None:
+        """A navigation became a download: the document stays, and the file is not waited for."""
+        if self.navigating is not None:
+            self._requests.pop(self.navigating, None)
+            self.navigating = None
+        self.touch()
+
     def touch(self) -> None:
         """Something happened: wake whoever waits."""
         self.count += 1
@@ -165,6 +172,7 @@ class Watched(Protocol):
     """What settling needs to know of a tab."""
 
     activity: Activity
+    closed: bool
 
     @property
     def is_blocked(self) -> bool:
@@ -204,6 +212,8 @@ class Settling:
         while True:
             if self._tab.is_blocked:
                 return "dialog"
+            if self._tab.closed:
+                return "quiet"
             left = self._end - monotonic()
             if left <= 0:
                 return "cap"

@@ -9,7 +9,7 @@
   const POPUP = 'dialog,[role=dialog],[role=alertdialog],[role=listbox],[role=menu],[aria-modal=true],[popover]';
   const FIELD = 'input,select,textarea';
   const MAX_INTERACTIVE = 4000;
-  const MAX_TEXT_ELEMENTS = 6000;
+  const MAX_TEXTS = 8000;
 
   const squeeze = (text, length = 80) => {
     const flat = (text || '').replace(/\s+/g, ' ').trim();
@@ -17,10 +17,14 @@
   };
   const isShown = (element) =>
     element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
-  const nameOf = (element) =>
-    squeeze(
-      element.getAttribute('aria-label') || (/^(button|submit|reset)$/.test(element.type) && element.value) ||
-      element.innerText || element.placeholder || element.title || element.name || '', 50);
+  // Not the content of fields: that is their value, and no name.
+  const nameOf = (element) => {
+    const isButton = /^(button|submit|reset)$/.test(element.type);
+    const isField = (element.matches(FIELD) && !isButton) || element.isContentEditable;
+    const label = element.labels && element.labels[0];
+    const own = isField ? label && label.firstChild && (label.innerText || '') : (isButton && element.value) || element.innerText;
+    return squeeze(element.getAttribute('aria-label') || own || element.placeholder || element.title || element.name || '', 50);
+  };
   const wordOf = (element) => {
     const tag = element.localName;
     const role = element.getAttribute('role');
@@ -95,7 +99,23 @@
     return active;
   };
 
-  const snapshot = (element, roots) => {
+  // The pieces of text that show, each with an element it is in.
+  const addTexts = (lines, top) => {
+    const walker = (top.ownerDocument || document).createTreeWalker(top, NodeFilter.SHOW_TEXT);
+    let holder = null;
+    let shows = false;
+    for (let node = walker.nextNode(); node && lines.size < MAX_TEXTS; node = walker.nextNode()) {
+      const text = squeeze(node.data, 120);
+      if (!text || !node.parentElement) continue;
+      if (node.parentElement !== holder) {
+        holder = node.parentElement;
+        shows = !/^(script|style|noscript|template|option)$/.test(holder.localName) && holder.checkVisibility({ visibilityProperty: true });
+      }
+      if (shows) lines.set(text, holder);
+    }
+  };
+
+  const snapshot = (element, roots, previous) => {
     const shown = new Set();
     const popups = new Set();
     const fields = new Map();
@@ -115,14 +135,11 @@
         frames.push(address);
       }
     }
-    const lines = new Set();
-    for (const root of roots) {
-      const body = root.body || root;
-      if (root.querySelectorAll('*').length > MAX_TEXT_ELEMENTS) continue;
-      const parts = body.innerText !== undefined ? [body.innerText] : [...body.children].map((child) => child.innerText || '');
-      for (const part of parts) for (const line of part.split('\n')) if (line.trim()) lines.add(squeeze(line, 120));
-    }
+    const lines = new Map();
+    for (const root of roots) addTexts(lines, root.body || root);
     const view = (element ? element.ownerDocument : document).defaultView;
+    const active = activeIn(view.document);
+    const subject = previous || (element ? controlOf(element) : active && active.matches(FIELD) ? active : null);
     const scrolls = [];
     for (let one = element; one; one = one.parentElement || (one.getRootNode().host ?? null))
       if (one.scrollTop || one.scrollLeft) scrolls.push(one.scrollTop + one.scrollLeft);
@@ -130,9 +147,10 @@
       shown, popups, fields, frames: frames.join(' '), lines,
       url: view.top === view ? view.location.href : (() => { try { return view.top.location.href; } catch { return ''; } })(),
       own: view.location.href,
+      subject,
       scroll: [view.scrollX, view.scrollY], inner: scrolls.join(' '),
-      active: activeIn(view.document),
-      state: element ? stateOf(controlOf(element)) : {},
+      active,
+      state: subject ? stateOf(subject) : {},
       name: element ? nameOf(element) : '',
     };
   };
@@ -184,12 +202,15 @@
     watch.take(watch.observer.takeRecords());
     watch.observer.disconnect();
     const { element, before } = watch;
-    const after = snapshot(element, rootsOf(documentsOf(element && element.isConnected ? element : null)));
+    const after = snapshot(element, rootsOf(documentsOf(element && element.isConnected ? element : null)), before.subject);
     const appeared = [...after.shown].filter((one) => !before.shown.has(one));
     const gone = [...before.shown].filter((one) => !after.shown.has(one));
     const popups = [...after.popups].filter((one) => !before.popups.has(one));
-    const lines = [...after.lines].filter((line) => !before.lines.has(line));
-    const target = element && controlOf(element);
+    const renamed = element && element.isConnected && before.name !== after.name ? [before.name, after.name] : null;
+    // A new name is told as such, not as new text once more.
+    const lines = [...after.lines.keys()].filter((line) => !before.lines.has(line) && !(renamed && line.includes(renamed[1])) &&
+      !appeared.some((one) => one.contains(after.lines.get(line))));
+    const target = before.subject;
     let fields = 0;
     for (const [field, value] of after.fields)
       if (field !== target && before.fields.has(field) && before.fields.get(field) !== value) fields++;
@@ -197,22 +218,26 @@
       .filter((key) => before.state[key] !== after.state[key])
       .map((key) => [key, before.state[key] ?? 'none', after.state[key] ?? 'none']);
     const active = after.active;
-    const focus = active && active !== before.active && (active.matches('select,textarea') || active.isContentEditable ||
+    const focus = active && active !== before.active && active !== active.ownerDocument.body && (!element || active.matches('select,textarea') || active.isContentEditable ||
       (active.localName === 'input' && !/^(button|submit|reset|image|checkbox|radio|file)$/.test(active.type)));
+    const form = active && active.form;
     return {
+      // Where a browser's own check stopped a form, it gives the focus to the first field that is wrong.
+      invalid: form && !form.noValidate && active === form.querySelector(':is(input,select,textarea):invalid')
+        ? `${described(active)}: ${active.validationMessage}` : '',
       connected: !element || element.isConnected,
       state: after.state, changes,
-      renamed: element && element.isConnected && before.name !== after.name ? [before.name, after.name] : null,
+      renamed,
       url_from: before.url, url_to: after.url,
       scroll: [Math.round(after.scroll[0] - before.scroll[0]), Math.round(after.scroll[1] - before.scroll[1])],
       inner_scrolled: before.inner !== after.inner,
       frames_changed: before.frames !== after.frames || before.own !== after.own,
-      focus: focus ? described(active) : null,
+      focus: focus ? (active === target ? 'it' : described(active)) : null,
       added: watch.added, removed: watch.removed, other: watch.other,
       appeared: appeared.length, appeared_names: appeared.slice(0, 3).map(described), gone: gone.length,
       popups: popups.slice(0, 2).map(described),
       lines: lines.length, texts: lines.slice(0, 3).map((line) => squeeze(line, 80)),
-      lines_gone: [...before.lines].filter((line) => !after.lines.has(line)).length,
+      lines_gone: [...before.lines.keys()].filter((line) => !after.lines.has(line) && !(renamed && line.includes(renamed[0]))).length,
       fields,
     };
   };
