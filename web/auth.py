@@ -52,22 +52,23 @@ class KeyThrottle:
     def note_failure(self, address: str) -> None:
         """Count one wrong key."""
         now = self.clock()
-        if len(self._failures) >= _MOST_ADDRESSES or address not in self._failures:
-            self._forget_old(now)
-        failures = self._failures.setdefault(address, _Failures())
+        failures = self._failures.pop(address, None) or _Failures()
         failures.count += 1
         failures.last = now
+        # Put at the end, the oldest stay in front.
+        self._failures[address] = failures
+        self._forget_old(now)
 
     def note_success(self, address: str) -> None:
         """Forget the wrong keys of an address that has sent a right one."""
         self._failures.pop(address, None)
 
     def _forget_old(self, now: float) -> None:
-        stale = [address for address, failures in self._failures.items() if now - failures.last > _FORGET_AFTER]
-        for address in stale:
-            del self._failures[address]
-        while len(self._failures) >= _MOST_ADDRESSES:
-            del self._failures[next(iter(self._failures))]
+        while self._failures:
+            oldest = next(iter(self._failures))
+            if len(self._failures) <= _MOST_ADDRESSES and now - self._failures[oldest].last <= _FORGET_AFTER:
+                return
+            del self._failures[oldest]
 
 
 class KeyGate:

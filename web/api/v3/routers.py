@@ -1,0 +1,61 @@
+"""The v3 API at both of its prefixes, and what is said at the addresses of other versions."""
+
+from typing import Any
+
+from litestar import Router, route
+from litestar.di import Provide
+from litestar.exceptions import NotFoundException
+from litestar.params import FromPath
+from litestar.types import Method
+
+from appliance.feed.hub import Hub
+from appliance.runtime.sessions import Sessions
+from web.api.v3.messages import list_messages, stream_messages
+from web.api.v3.renderings import Renderer
+from web.api.v3.sessions import create_session, delete_session, get_session, list_sessions, stop_session
+from web.auth import KeyGate
+
+_HANDLERS = (
+    create_session,
+    list_sessions,
+    get_session,
+    stop_session,
+    delete_session,
+    list_messages,
+    stream_messages,
+)
+_METHODS: list[Method] = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+def v3_routers(sessions: Sessions, hub: Hub, renderer: Renderer, gate: KeyGate) -> list[Router]:
+    """Return the same calls at /v3 and /api/v3; the OpenAPI document shows them once."""
+
+    def make(path: str, *, in_schema: bool) -> Router:
+        return Router(
+            path,
+            route_handlers=list(_HANDLERS),
+            guards=[gate.guard],
+            dependencies={
+                "sessions": Provide(lambda: sessions, sync_to_thread=False),
+                "hub": Provide(lambda: hub, sync_to_thread=False),
+                "renderer": Provide(lambda: renderer, sync_to_thread=False),
+            },
+            security=[{"apiKey": []}, {"bearer": []}],
+            include_in_schema=in_schema,
+        )
+
+    return [make("/v3", in_schema=True), make("/api/v3", in_schema=False)]
+
+
+@route(
+    ["/v2/{rest:path}", "/api/v2/{rest:path}", "/v4/{rest:path}", "/api/v4/{rest:path}"],
+    http_method=_METHODS,
+    include_in_schema=False,
+    sync_to_thread=False,
+)
+def answer_other_version(rest: FromPath[str]) -> Any:  # noqa: ARG001 - the path has it
+    """Say where the API is to a client of another version of it."""
+    raise NotFoundException(
+        "This server speaks version 3 of the API, at /v3. "
+        "In Python: from browser_use_sdk.v3 import BrowserUse; in Node: import from browser-use-sdk/v3."
+    )

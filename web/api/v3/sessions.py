@@ -1,0 +1,75 @@
+"""The calls on sessions: make or continue, list, get, stop, delete."""
+
+from typing import Annotated
+from uuid import UUID
+
+from litestar import delete, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from appliance.runtime.sessions import Sessions
+from web.api.v3.renderings import Renderer
+from web.api.v3.shapes.sessions import RunTaskRequest, SessionListView, SessionView, StopRequest
+from web.api.v3.wishes import read_strategy, read_wish
+from web.problems import PROBLEMS
+
+_LAST_PAGE = 1_000_000_000
+
+
+@post("/sessions", status_code=200, responses=PROBLEMS, tags=["sessions"], summary="Start or continue a session")
+async def create_session(
+    sessions: NamedDependency[Sessions],
+    renderer: NamedDependency[Renderer],
+    data: JSONBody[RunTaskRequest | None] = None,
+) -> SessionView:
+    """Make a session, with a task or without, or give an idle one (sessionId) its next task.
+
+    The answer comes at once; read the session until its status is idle, stopped, timed_out or error.
+    """
+    return renderer.render_session(await sessions.create(read_wish(data or RunTaskRequest())))
+
+
+@get("/sessions", responses=PROBLEMS, tags=["sessions"], summary="List sessions")
+async def list_sessions(
+    sessions: NamedDependency[Sessions],
+    renderer: NamedDependency[Renderer],
+    page: Annotated[int, QueryParameter(ge=1, le=_LAST_PAGE)] = 1,
+    page_size: Annotated[int, QueryParameter(ge=1, le=100)] = 20,
+) -> SessionListView:
+    """Return one page of the sessions, newest first; a page past the end is empty."""
+    found = await sessions.list_page(page, page_size)
+    views = [renderer.render_session(session, in_list=True) for session in found.sessions]
+    return SessionListView(sessions=views, total=found.total, page=page, page_size=page_size)
+
+
+@get("/sessions/{session_id:uuid}", responses=PROBLEMS, tags=["sessions"], summary="Get a session")
+async def get_session(
+    sessions: NamedDependency[Sessions], renderer: NamedDependency[Renderer], session_id: FromPath[UUID]
+) -> SessionView:
+    """Return the session as it is now."""
+    return renderer.render_session(await sessions.find(session_id))
+
+
+@post(
+    "/sessions/{session_id:uuid}/stop",
+    status_code=200,
+    responses=PROBLEMS,
+    tags=["sessions"],
+    summary="Stop a session or its task",
+)
+async def stop_session(
+    sessions: NamedDependency[Sessions],
+    renderer: NamedDependency[Renderer],
+    session_id: FromPath[UUID],
+    data: JSONBody[StopRequest | None] = None,
+) -> SessionView:
+    """Stop the whole session, or with strategy "task" only what it works on; what has ended stays as it is."""
+    return renderer.render_session(await sessions.stop(session_id, read_strategy(data)))
+
+
+@delete(
+    "/sessions/{session_id:uuid}", status_code=204, responses=PROBLEMS, tags=["sessions"], summary="Delete a session"
+)
+async def delete_session(sessions: NamedDependency[Sessions], session_id: FromPath[UUID]) -> None:
+    """Stop the session if it works, and show it no more."""
+    await sessions.delete(session_id)
