@@ -14,11 +14,16 @@
   for (const tag of "div p section article main header footer nav aside form fieldset legend table tbody thead tfoot tr caption ul ol dl dt dd menu pre blockquote address figure figcaption details dialog hgroup search optgroup option body frameset center".split(" ")) KINDS[tag] = BLOCK;
 
   const ROLES = new Set("button link menuitem menuitemcheckbox menuitemradio option radio checkbox tab switch textbox combobox searchbox slider spinbutton treeitem".split(" "));
+  // Formatting inside a text: without attributes of its own it is as visible as the text, and no control.
+  const FORMATTING = new Set("b i em strong u s small sub sup code mark wbr cite q var kbd".split(" "));
+  const CAN_HOST = new Set("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span".split(" "));
   const INDENTED = new Set("form nav dialog fieldset ul ol table details aside".split(" "));
   const VISIBLE = { visibilityProperty: true, opacityProperty: true };
   const MUTE = 1, INSIDE = 2, SEE_THROUGH = 4;
   const MAX_DEPTH = 800;
   const LONG_TEXT = 240;
+  // In very large documents, only elements that carry attributes are asked for their cursor after this many.
+  const MAX_CURSOR_CHECKS = 12000;
 
   const records = new WeakMap();
   let byReference = new Map();
@@ -26,7 +31,8 @@
   let round = 0;
 
   // What one walk is filling.
-  let lines, buffer, anchor, sink, depth, level, notes;
+  let lines, buffer, anchor, sink, depth, level, cursorChecks;
+  let labels = new Map();
 
   class Line {
     constructor(element, text, numbered) {
@@ -71,7 +77,8 @@
       return;
     }
     level += 1;
-    const root = parent.shadowRoot;
+    const tag = parent.localName;
+    const root = CAN_HOST.has(tag) || tag.includes("-") ? parent.shadowRoot : null;
     if (root) {
       eyes.observe(root);
       visit(root, flags);
@@ -101,8 +108,11 @@
   const isFormControl = (node) => node.localName === "input" || node.localName === "select" || node.localName === "textarea";
 
   const element = (node, flags) => {
-    const kind = KINDS[node.localName];
+    const tag = node.localName;
+    const kind = KINDS[tag];
     if (kind === SKIP) return;
+    const hasAttributes = node.hasAttributes();
+    if (!hasAttributes && FORMATTING.has(tag)) return visit(node, flags);
     if (flags & SEE_THROUGH) {
       if (isFormControl(node) && node.type !== "hidden") control(node, flags, "");
       else descend(node, flags);
@@ -119,8 +129,8 @@
     } else flags &= ~MUTE | (flags & SEE_THROUGH ? MUTE : 0);
     switch (kind) {
       case CONTROL:
-        if (node.localName === "a" && !node.hasAttribute("href") && !isMarked(node, flags)) return inline(node, flags);
-        if (node.localName === "input" && node.type === "hidden") return;
+        if (tag === "a" && !node.hasAttribute("href") && !isMarked(node, flags)) return inline(node, flags);
+        if (tag === "input" && node.type === "hidden") return;
         return control(node, flags, "");
       case FRAME: return frame(node, flags);
       case GRAPHIC: return graphic(node, flags);
@@ -129,8 +139,9 @@
       case RULE: return gap();
       case MEDIA: return node.controls ? control(node, flags, "") : undefined;
     }
-    if (!(flags & INSIDE) && isMarked(node, flags)) return marked(node, kind, flags);
-    if (flags & INSIDE && node.hasAttributes() && isExplicit(node)) return control(node, flags, "");
+    if (flags & INSIDE) {
+      if (hasAttributes && isExplicit(node)) return control(node, flags, "");
+    } else if (isMarked(node, flags)) return marked(node, kind, flags);
     switch (kind) {
       case undefined: return inline(node, flags);
       case CELL: return cell(node, flags);
@@ -179,6 +190,8 @@
   const label = (node, flags) => {
     const target = node.control;
     if (!target || target.type === "hidden") return inline(node, flags);
+    if (labels.has(target)) labels.get(target).push(node);
+    else labels.set(target, [node]);
     // The label's text is on the line of its control; only a control that is not drawn is used through the label.
     if (!target.checkVisibility({ visibilityProperty: true }) && USED_THROUGH_LABEL.test(target.type)) {
       return control(node, flags, "");
@@ -217,7 +230,10 @@
       const tabindex = node.getAttribute("tabindex");
       if (tabindex !== null && tabindex[0] !== "-") return true;
     }
-    return !(flags & INSIDE) && getComputedStyle(node).cursor === "pointer";
+    if (flags & INSIDE) return false;
+    if (cursorChecks > MAX_CURSOR_CHECKS && !node.hasAttributes()) return false;
+    cursorChecks += 1;
+    return getComputedStyle(node).cursor === "pointer";
   };
 
   // A marked element is one line, unless it is a container with things of its own inside.
@@ -308,25 +324,30 @@
     const more = node.options.length - options.length;
     parts.push(`options=${quote(cut(options.join(" | "), 160) + (more > 0 ? ` | ${more} more` : ""))}`);
   };
-  const ARIA = ["expanded", "checked", "selected", "pressed", "current", "haspopup", "invalid", "sort", "valuenow"];
+  const ARIA = new Set(["expanded", "checked", "selected", "pressed", "current", "haspopup", "invalid", "sort", "valuenow"]);
   const commonParts = (node, parts) => {
     state(node, "placeholder", node.getAttribute("placeholder") || node.getAttribute("aria-placeholder"), parts);
     state(node, "required", node.required === true || node.getAttribute("aria-required") === "true", parts);
     state(node, "readonly", node.readOnly === true && /^(input|textarea)$/.test(node.localName), parts);
     state(node, "disabled", node.matches(":disabled") || node.getAttribute("aria-disabled") === "true", parts);
-    for (const name of ARIA) {
-      const value = node.getAttribute(`aria-${name}`);
+    for (const attribute of node.getAttributeNames()) {
+      if (!attribute.startsWith("aria-")) continue;
+      const name = attribute.slice(5);
+      const value = ARIA.has(name) ? node.getAttribute(attribute) : null;
       if (value !== null && !(value === "false" && /^(invalid|haspopup|current)$/.test(name))) state(node, name, value, parts);
     }
     if (node.localName === "summary" && node.parentElement?.localName === "details") {
       parts.push(node.parentElement.open ? "expanded" : "expanded=false");
     }
-    if (node.validationMessage && node.matches(":user-invalid")) state(node, "invalid", node.validationMessage, parts);
-    if (node.closest("[inert]")) parts.push("inert");
-    if (node.getRootNode().activeElement === node && node.localName !== "body" && document.hasFocus()) parts.push("focused");
+    if (node.willValidate && node.matches(":user-invalid")) state(node, "invalid", node.validationMessage, parts);
+    if (hasInert && node.closest("[inert]")) parts.push("inert");
+    if (node === focused) parts.push("focused");
   };
 
-  // [line, name]: everything of an element after its number.
+  let focused = null;
+  let hasInert = false;
+
+  // Everything of an element after its number, its name and its role.
   const describeElement = (line) => {
     const node = line.element;
     const tag = node.localName;
@@ -346,7 +367,7 @@
     if (node.isContentEditable && node.hasAttribute("contenteditable")) parts.push("editable");
     commonParts(node, parts);
     if (!name && tag === "input" && /^(submit|button|reset)$/.test(node.type)) name = node.value || node.type;
-    if (!name) name = eyes.controlName(node) || eyes.pictureName(node);
+    if (!name) name = eyes.controlName(node, labels.get(node)) || eyes.pictureName(node);
     if (!name) fallbackParts(node, parts);
     if (line.mark) parts.push(line.mark);
     const cover = coverOf(node);
@@ -407,7 +428,8 @@
 
   const read = () => {
     lines = [];
-    notes = [];
+    labels = new Map();
+    cursorChecks = 0;
     buffer = "";
     sink = null;
     anchor = document.body;
@@ -417,7 +439,22 @@
     flush();
   };
 
+  const deepFocus = () => {
+    let one = document.activeElement;
+    for (let steps = 0; one && steps < 20; steps += 1) {
+      let inner = one.shadowRoot?.activeElement;
+      try {
+        inner ||= one.contentDocument?.activeElement;
+      } catch { /* another origin */ }
+      if (!inner) break;
+      one = inner;
+    }
+    return one && one.localName !== "body" ? one : null;
+  };
+
   const write = (from, budget) => {
+    focused = deepFocus();
+    hasInert = !!document.querySelector("[inert]");
     const out = [];
     let size = 0;
     let index = from;

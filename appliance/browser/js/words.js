@@ -29,12 +29,10 @@
   };
 
   // The name of a control that has no text of its own.
-  const controlName = (element) => {
+  const controlName = (element, labels) => {
     const name = referenced(element, "aria-labelledby") || squeeze(element.getAttribute("aria-label") || "");
     if (name) return name;
-    if (element.labels && element.labels.length) {
-      return squeeze([...element.labels].map(labelText).join(" "));
-    }
+    if (labels) return squeeze(labels.map(labelText).join(" "));
     return squeeze(element.getAttribute("title") || element.getAttribute("alt") || "");
   };
 
