@@ -45,6 +45,10 @@ class Budget:
         self._deliveries = 0
         self.limit: RunEnding | None = None
 
+    def start(self) -> None:
+        """Begin to count the seconds; until then they count from when this was made."""
+        self._started = time.monotonic()
+
     @property
     def spent(self) -> Spent:
         """What is used up so far."""

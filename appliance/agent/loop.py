@@ -16,7 +16,7 @@ from appliance.actions.registry import Registry
 from appliance.agent import prompt
 from appliance.agent.assignment import Assignment
 from appliance.agent.budget import Budget, timed_out
-from appliance.agent.metering import MeteredModel
+from appliance.agent.metering import MeteredModel, is_long, lengthened
 from appliance.agent.outcome import Outcome, settle
 from appliance.agent.outlets import Outlets
 from appliance.agent.progress import Progress
@@ -63,6 +63,7 @@ class Agent:
         clock = asyncio.timeout(self._assignment.timeout)
         try:
             self._outlets.run_opened(self._assignment, self._model.name)
+            self._budget.start()
             async with clock:
                 while True:
                     await self._take_step()
@@ -110,6 +111,10 @@ class Agent:
             step.close(step.trouble or "The run has ended.")
             self._outlets.step_closed(step)
         await self._outlets.actions_finished(step)
+        if self._ending is not None:
+            raise self._ending
+        if step.trouble:
+            await self._outlets.notice("step_cut_off", step.trouble)
         self._window.remember(step)
         self._progress.note(step)
 
@@ -159,6 +164,8 @@ class Agent:
             raise step.limit or RunFailed(text, failure=FailureKind.INVALID_OUTPUT)
         text = f"The model's reply could not be used, it is asked again: {defect.message}"
         await self._outlets.notice("reply_repaired", text)
+        if reply.stop == "length" and not is_long(request):
+            return lengthened(request)
         correction = prompt.correction(defect.message, only_done=step.limit is not None)
         return corrected(request, reply.text, correction)
 

@@ -3,12 +3,16 @@
 import asyncio
 import time
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from appliance.agent.budget import Budget
 from appliance.errors import BrowserLost, RunFailed
 from appliance.models.base import Model, ModelRequest, OnText, Reply
 from appliance.words import FailureKind
+
+LONG_REPLY, LONG_REPLY_SECONDS = 64_000, 400.0
+"""Tokens and seconds of the one retry that a reply gets which was cut off for its length."""
 
 T = TypeVar("T")
 
@@ -30,6 +34,7 @@ class MeteredModel:
         BrowserLost as soon as the browser goes away meanwhile.
         """
         self._budget.check_money()
+        on_text = on_text or (_discard if is_long(request) else None)
         started = time.monotonic()
         try:
             async with asyncio.timeout(request.timeout):
@@ -56,3 +61,17 @@ class MeteredModel:
             task.cancel()
             lost.cancel()
             await asyncio.gather(task, lost, return_exceptions=True)
+
+
+def lengthened(request: ModelRequest) -> ModelRequest:
+    """Return the request with room and time for a long reply."""
+    return replace(request, max_output_tokens=LONG_REPLY, timeout=LONG_REPLY_SECONDS)
+
+
+def is_long(request: ModelRequest) -> bool:
+    """Whether the request gives room for a long reply."""
+    return request.max_output_tokens >= LONG_REPLY
+
+
+async def _discard(text: str) -> None:
+    """Take the pieces of a long reply, which is streamed only because providers want it so."""

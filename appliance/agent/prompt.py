@@ -1,15 +1,21 @@
 """The words the model is given, kept as Markdown in `prompts/` and filled in here."""
 
 import json
+import re
 from datetime import date
 from functools import cache
 from pathlib import Path
 
-from appliance.agent.assignment import Assignment
+from appliance.agent.assignment import Assignment, EarlierTurn
 from appliance.agent.progress import GIVE_UP_AT
 from appliance.errors import RunEnding
 
 _FOLDER = Path(__file__).with_name("prompts")
+_MAX_EARLIER_TURNS = 10
+_MAX_EARLIER_ANSWER = 3_000
+_FENCES = re.compile(
+    r"<(\s*/?\s*)(?=(?:page|read_once|task|history|files|notice|earlier_tasks|answer_schema)(?![\w-]))", re.IGNORECASE
+)
 
 
 def system_prompt(actions: str, extension: str) -> str:
@@ -24,8 +30,8 @@ def task_block(assignment: Assignment, today: date) -> str:
     """Return the part of the prompt that says what is wanted; it stays the same for the whole run."""
     parts = [f"Today is {today.isoformat()} (UTC)."]
     if assignment.earlier:
-        turns = "\n".join(f"Task: {turn.task}\nYour answer: {turn.answer}" for turn in assignment.earlier)
-        parts.append(f"<earlier_tasks>\n{turns}\n</earlier_tasks>")
+        turns = "\n".join(map(_earlier_turn, assignment.earlier[-_MAX_EARLIER_TURNS:]))
+        parts.append(f"<earlier_tasks>\n{fence(turns)}\n</earlier_tasks>")
     parts.append(f"<task>\n{assignment.task}\n</task>")
     if assignment.output_schema is not None:
         schema = json.dumps(assignment.output_schema, ensure_ascii=False, separators=(",", ":"))
@@ -53,6 +59,17 @@ def correction(defect: str, *, only_done: bool) -> str:
 def repeating_notice(count: int) -> str:
     """Return what the model is told when it repeats itself."""
     return _read("repeating.md").replace("{count}", str(count)).replace("{limit}", str(GIVE_UP_AT))
+
+
+def fence(text: str) -> str:
+    """Return a stranger's text so that it cannot open or close one of the prompt's own blocks."""
+    return _FENCES.sub(r"‹\1", text)
+
+
+def _earlier_turn(turn: EarlierTurn) -> str:
+    answer = turn.answer[:_MAX_EARLIER_ANSWER]
+    cut = "…" if len(answer) < len(turn.answer) else ""
+    return f"Task: {turn.task}\nYour answer: {answer}{cut}"
 
 
 @cache

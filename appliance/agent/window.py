@@ -5,7 +5,6 @@ stands in fences that the page itself cannot close.
 """
 
 import json
-import re
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -13,6 +12,7 @@ from appliance.actions.base import Receipt
 from appliance.actions.registry import Registry
 from appliance.agent import prompt
 from appliance.agent.assignment import Assignment
+from appliance.agent.prompt import fence
 from appliance.agent.step import PlannedAction, Step
 from appliance.browser.observation import Observation
 from appliance.models.base import Image, Message, ModelRequest, Purpose, ReplyShape, Scene, Text
@@ -31,9 +31,6 @@ _MAX_TABS = 20
 _MAX_TODO = 2_000
 _MAX_LISTING = 1_000
 _SHAPE_MEANING = "What you see, what you plan, and the actions to do now."
-_FENCES = re.compile(
-    r"<(\s*/?\s*)(?=(?:page|read_once|task|history|files|notice|earlier_tasks|answer_schema)(?![\w-]))", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)
@@ -109,11 +106,6 @@ class Window:
         blocks.append(f"<page>\n{fence(_page_text(observation))}\n</page>")
         blocks.extend(f"<notice>\n{notice}\n</notice>" for notice in notices)
         return blocks
-
-
-def fence(text: str) -> str:
-    """Return a stranger's text so that it cannot open or close one of the prompt's own blocks."""
-    return _FENCES.sub(r"‹\1", text)
 
 
 def corrected(request: ModelRequest, reply: str, correction: str) -> ModelRequest:

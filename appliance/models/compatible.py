@@ -118,7 +118,8 @@ class CompatibleModel(RemoteModel):
         body: dict[str, Any] = {
             "model": self.entry.api_name,
             "messages": [{"role": "system", "content": system}, *turns] if system else turns,
-            "max_tokens": request.max_output_tokens,
+            # A server of one's own refuses more than its context window holds, so a long retry stays at this size.
+            "max_tokens": min(request.max_output_tokens, max(16_000, self.entry.max_output_tokens)),
         }
         return {**body, **(_held_to(request.shape, way) if request.shape else {})}
 

@@ -95,6 +95,17 @@ async def test_an_unknown_action_is_asked_again_naming_a_near_one(finish: Finish
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai", "compatible"])
+async def test_a_reply_cut_off_for_its_length_is_asked_once_more_with_room_and_streamed(finish: Finish, provider: str):
+    outcome, work = await finish([{"reply": WRITE, "__truncated__": 60}, DONE], provider=provider)
+    assert outcome.is_successful
+    first, second = (request.body for request in work.asked)
+    assert "stream" not in first or not first["stream"]
+    assert second["stream"] is True
+    assert second.get("max_tokens", 0) == 64_000 or provider != "anthropic"
+    assert work.asked[0].texts == work.asked[1].texts
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "compatible"])
 async def test_a_model_that_answers_nonsense_ends_the_run_as_invalid_output(finish: Finish, provider: str):
     outcome, work = await finish(["I like turtles."], provider=provider)
     assert (outcome.ending, outcome.failure) == (Ending.FAILED, FailureKind.INVALID_OUTPUT)
@@ -181,7 +192,7 @@ async def test_a_run_whose_time_is_nearly_over_is_asked_for_what_it_has(finish: 
     slow = {"reply": WRITE, "__delay__": 5}
     outcome, work = await finish([slow, DONE], timeout=2.0)
     assert (outcome.ending, outcome.output) == (Ending.DONE, "It is done.")
-    assert work.notices == ["delivery_turn"]
+    assert work.notices == ["step_cut_off", "delivery_turn"]
     assert work.recorded.steps[0].closed is not None
     assert "cut off" in (work.recorded.steps[0].closed.trouble or "")
 

@@ -3,8 +3,9 @@ from datetime import date
 from appliance.actions.base import Receipt
 from appliance.actions.registry import Registry
 from appliance.agent.assignment import Assignment
+from appliance.agent.prompt import fence
 from appliance.agent.step import Plan, PlannedAction, Step
-from appliance.agent.window import MAX_HISTORY, Notes, Window, corrected, fence, text_of
+from appliance.agent.window import MAX_HISTORY, Notes, Window, corrected, text_of
 from appliance.browser.observation import Observation, Screenshot, Scroll, TabView
 from appliance.errors import ActionInvalid
 from appliance.events import ActionCall
