@@ -305,7 +305,6 @@ class Browser:
             if tab is not None:
                 self._sessions[new_session] = tab
                 tab.frames.frame_attached(info["targetId"], new_session)
-                tab.activity.touch()
             return
         tab = Tab(self.cdp, self.policy, info, new_session)
         while any(other.tab_id == tab.tab_id for other in self._tabs.values()):
@@ -379,11 +378,13 @@ class Browser:
             tab.url = frame.get("unreachableUrl") or frame["url"] + frame.get("urlFragment", "")
         else:
             tab.frames.frame_changed(frame["id"])
+            tab.activity.frame_arrived(frame["id"])
 
     def _frame_detached(self, params: dict[str, Any], session_id: str) -> None:
         tab = self._sessions.get(session_id)
         if tab is not None:
             tab.frames.frame_changed(params["frameId"])
+            tab.activity.frame_arrived(params["frameId"])
 
     def _download_begun(self, params: dict[str, Any], session_id: str) -> None:
         del session_id

@@ -131,7 +131,7 @@ class Activity:
             restored = params.get("type") == "BackForwardCacheRestore"
             self.dom_ready = self.loaded = restored
             self._requests.clear()
-        self.touch()
+            self.touch()
 
     def _moved_within(self, _: dict[str, Any]) -> None:
         self.touch()
@@ -150,9 +150,18 @@ class Activity:
         self.dom_ready = self.loaded = True
         self.touch()
 
+    def frame_arrived(self, frame_id: str) -> None:
+        """A frame got its document, in whatever process, or went away."""
+        self._requests.pop(frame_id, None)
+        self.touch()
+
     def _request_started(self, params: dict[str, Any]) -> None:
-        if params.get("type") in RELEVANT_REQUESTS:
-            self._requests[params["requestId"]] = monotonic()
+        kind, frame_id = params.get("type"), params.get("frameId", "")
+        if kind == "Document" and frame_id == self._main_id:
+            return
+        if kind in RELEVANT_REQUESTS:
+            # The end of a frame's document is told in the session of its new process: keep it by its frame.
+            self._requests[frame_id if kind == "Document" else params["requestId"]] = monotonic()
             self.touch()
 
     def _answered(self, params: dict[str, Any]) -> None:

@@ -42,6 +42,7 @@
       this.indent = depth;
       this.mark = "";
       this.frame = false;
+      this.container = false;
     }
   }
 
@@ -150,7 +151,17 @@
     block(node, kind, flags);
   };
 
-  const inline = (node, flags) => descend(node, flags);
+  const inline = (node, flags) => {
+    const before = sink ? sink.text : buffer;
+    // Only where words would run together does it matter how the element is laid out.
+    if (before === "" || /\s$/.test(before)) return descend(node, flags);
+    const display = getComputedStyle(node).display;
+    if (display === "inline" || display === "contents") return descend(node, flags);
+    if (display.startsWith("inline")) add(" ", node);
+    else gap();
+    descend(node, flags);
+    if (!display.startsWith("inline")) gap();
+  };
 
   const slot = (node, flags) => {
     const assigned = node.assignedNodes({ flatten: true });
@@ -245,7 +256,9 @@
       !node.shadowRoot && (node.textContent.length > LONG_TEXT || (node.firstElementChild && node.querySelector(CONTENT)));
     if (!isContainer || (node.isContentEditable && node.hasAttribute("contenteditable"))) return control(node, flags, "");
     gap();
-    lines.push(new Line(node, "", true));
+    const line = new Line(node, "", true);
+    line.container = true;
+    lines.push(line);
     depth += 1;
     descend(node, flags);
     gap();
@@ -367,7 +380,7 @@
     if (node.isContentEditable && node.hasAttribute("contenteditable")) parts.push("editable");
     commonParts(node, parts);
     if (!name && tag === "input" && /^(submit|button|reset)$/.test(node.type)) name = node.value || node.type;
-    if (!name) name = eyes.controlName(node, labels.get(node)) || eyes.pictureName(node);
+    if (!name) name = eyes.controlName(node, labels.get(node)) || (line.container ? "" : eyes.pictureName(node));
     if (!name) fallbackParts(node, parts);
     if (line.mark) parts.push(line.mark);
     const cover = coverOf(node);
