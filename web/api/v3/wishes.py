@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Any, TypeVar, cast, get_args
 
@@ -114,15 +114,19 @@ def _unknown_word(value: str, known: tuple[str, ...], name: str) -> RequestInval
     return RequestInvalid(f"{name} cannot be {value[:50]!r}; send one of {', '.join(known)}.", "body", name)
 
 
-def _read_cost(cost: Decimal | None) -> Decimal | None:
+def _read_cost(cost: str | float | None) -> Decimal | None:
     if cost is None:
         return None
-    if not cost.is_finite() or not 0 < cost <= _LARGEST_COST:
+    try:
+        amount = Decimal(str(cost).strip())
+    except InvalidOperation as error:
+        raise RequestInvalid("maxCostUsd is no decimal number; send one such as 0.50.", "body", "maxCostUsd") from error
+    if not amount.is_finite() or not 0 < amount <= _LARGEST_COST:
         message = f"maxCostUsd is an amount in US dollars above 0, {_LARGEST_COST} at most; correct it or leave it out."
         raise RequestInvalid(message, "body", "maxCostUsd")
-    if cast("int", cost.as_tuple().exponent) < _FINEST_COST:
+    if cast("int", amount.normalize().as_tuple().exponent) < _FINEST_COST:
         raise RequestInvalid("maxCostUsd has more than 12 decimals; round it.", "body", "maxCostUsd")
-    return cost
+    return amount
 
 
 def _fill_brackets(task: str) -> str:

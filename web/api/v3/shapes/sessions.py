@@ -1,7 +1,6 @@
 """The JSON of sessions as the v3 API has it, with our additions; unknown keys of a request are ignored."""
 
 from datetime import datetime
-from decimal import Decimal
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -19,10 +18,10 @@ class RunTaskRequest(Struct, rename="camel", kw_only=True):
     task: str | None = None
     session_id: UUID | None = None
     model: _Text | None = None
-    thinking_level: str | UnsetType | None = UNSET
-    reasoning_effort: str | None = None
+    thinking_level: Annotated[str | UnsetType | None, Meta(description="disabled, low, medium or high")] = UNSET
+    reasoning_effort: Annotated[str | None, Meta(description="none, minimal, low, medium, high, xhigh or max")] = None
     keep_alive: bool | None = None
-    max_cost_usd: Decimal | None = None
+    max_cost_usd: Annotated[str | float | None, Meta(description="US dollars for the whole session, above 0")] = None
     output_schema: dict[str, Any] | None = None
     max_steps: Annotated[int, Meta(ge=1, le=10_000)] | None = None
     timeout: Annotated[float, Meta(ge=1, le=86_400)] | None = None
