@@ -59,7 +59,10 @@ class Dispatcher:
                 await worker.settled.wait()
 
     async def close(self) -> None:
-        """Take on nothing more, interrupt the runs and wait until their browsers are gone, a few seconds at most."""
+        """Take on nothing more, interrupt the runs and wait until their browsers are gone, a few seconds at most.
+
+        Calling it again does no harm.
+        """
         if self._loop is not None:
             self._loop.cancel()
             await asyncio.wait({self._loop})

@@ -1,10 +1,13 @@
 """What goes wrong under a run: each fault ends it with one clear sentence, and nothing is left running."""
 
 import socket
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any
 
+import httpx
 import pytest
 
 from tests.stand_in import StandIn
@@ -212,3 +215,27 @@ def _silent_server() -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         # The kernel accepts into the backlog; nobody ever takes the connections from there.
         yield f"http://127.0.0.1:{server.getsockname()[1]}/"
+
+
+def test_a_viewer_of_the_feed_does_not_hold_up_the_end_and_sees_how_the_run_ended(provider_settings, stand_in: StandIn):
+    with Instance(provider_settings) as instance:
+        session = _start_waiting_run(instance, stand_in, "RUN-viewer")
+        seen: list[str] = []
+        viewer = threading.Thread(target=_read_feed, args=(instance, session, seen))
+        viewer.start()
+        eventually(lambda: seen, "the viewer sees the feed")
+        instance.stop()
+        viewer.join(5)
+        assert not viewer.is_alive()
+        assert "The server was stopped" in "\n".join(seen)
+        assert "Traceback" not in instance.log
+
+
+def _read_feed(instance: Instance, session: dict[str, Any], seen: list[str]) -> None:
+    address = f"http://127.0.0.1:{instance.port}/v3/sessions/{session['id']}/events"
+    with (
+        suppress(httpx.HTTPError),
+        httpx.stream("GET", address, headers=dict(instance.http.headers), timeout=None, trust_env=False) as answer,
+    ):
+        for line in answer.iter_lines():
+            seen.append(line)  # noqa: PERF402  (seen as it comes)

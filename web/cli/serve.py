@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Any
 
 import structlog
 import typer
@@ -13,7 +14,7 @@ import uvicorn
 import uvloop
 
 from appliance.errors import PilothouseError
-from appliance.runtime.assembly import open_appliance
+from appliance.runtime.assembly import Appliance, open_appliance
 from appliance.settings import Settings, find_unknown_names, load_settings
 from web.app import create_app
 from web.cli.logs import set_up_logging
@@ -61,12 +62,23 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
             ws_max_size=1 << 20,
         )
         log.info("serving", address=settings.base_url, slots=settings.max_concurrent_sessions)
-        await _Server(config).serve(sockets=[listener])
-        log.info("ending", runs="interrupted")
+        await _Server(config, appliance).serve(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
     """A server that ends on the first TERM or INT without passing the signal on, since the appliance ends after it."""
+
+    def __init__(self, config: uvicorn.Config, appliance: Appliance) -> None:
+        super().__init__(config)
+        self._appliance = appliance
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Settle the runs while their viewers still see it, hang up on the viewers, then end as usual."""
+        log.info("ending: runs are interrupted, what waits goes on after the next start")
+        await self._appliance.dispatcher.close()
+        for connection in list(self.server_state.connections):
+            _hang_up(connection)
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -79,6 +91,13 @@ class _Server(uvicorn.Server):
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)
                 signal.signal(number, signal.SIG_IGN)
+
+
+def _hang_up(connection: Any) -> None:
+    """Close a connection over which an answer is being streamed: a feed would otherwise stay open for ever."""
+    cycle = getattr(connection, "cycle", None)
+    if cycle is not None and cycle.response_started and not cycle.response_complete:
+        connection.transport.close()
 
 
 def _listen(settings: Settings) -> socket.socket:
