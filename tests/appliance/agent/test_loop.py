@@ -273,6 +273,14 @@ async def test_the_record_holds_each_request_reply_and_receipt(finish: Finish):
     assert run.closed.output == "It is done."
 
 
+async def test_a_record_that_cannot_be_written_ends_the_run_with_the_reason(prepare: Prepare):
+    work = prepare([DONE])
+    (work.folder / "history.json").mkdir()
+    outcome = await work.agent.run()
+    assert (outcome.ending, outcome.failure) == (Ending.FAILED, FailureKind.AGENT_FAILURE)
+    assert "record of the run cannot be written" in outcome.summary
+
+
 async def test_a_follow_up_is_told_of_the_turns_before_it_and_recorded_behind_them(finish: Finish, prepare: Prepare):
     await finish([DONE])
     _, work = await finish([DONE], earlier=(EarlierTurn("Find shoes", "Found red ones."),), task="And the price?")
