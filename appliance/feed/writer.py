@@ -2,13 +2,13 @@
 
 from uuid import UUID
 
-from appliance.events import FeedEvent, StepPlanned
+from appliance.events import ActionFinished, FeedEvent, StepPlanned, TokenCount
 from appliance.feed.hub import Hub
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.events import append_event
 from appliance.persistence.records import EventRecord, StepRecord
 from appliance.persistence.sessions import SessionChanges, change_session
-from appliance.persistence.steps import add_step
+from appliance.persistence.steps import add_step, add_to_step
 
 
 class Feed:
@@ -25,6 +25,7 @@ class Feed:
 
         A StepPlanned brings along what follows from it: the step's row, one more step and its tokens in the totals,
         the session's summary line and screenshot. Its price is not in the event: give it as `more_cost_usd`.
+        The tokens of an ActionFinished are added to its step's row; for the totals give them as `more_tokens`.
         """
 
         async def write(transaction: Transaction) -> EventRecord:
@@ -48,6 +49,8 @@ async def write_event(
     if isinstance(event, StepPlanned) and run_id is not None:
         await add_step(transaction, _to_step(run_id, record, event, changes))
         changes = _count_step(event, changes)
+    elif isinstance(event, ActionFinished) and run_id is not None and event.tokens != TokenCount():
+        await add_to_step(transaction, run_id, event.step, event.tokens, changes.get("more_cost_usd"))
     await change_session(transaction, session_id, **changes)
     return record
 

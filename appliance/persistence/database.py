@@ -39,7 +39,10 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[Transaction]:
-        """Give a transaction that sees one consistent state and changes nothing; raises DatabaseUnavailable."""
+        """Give a transaction that sees one consistent state and changes nothing; raises DatabaseUnavailable.
+
+        There are four at a time: do not hold one while waiting for anything else, another one included.
+        """
         async with self._seats:
             connection = await self._sit_down()
             try:

@@ -1,9 +1,10 @@
 """Writes and reads the steps of a run."""
 
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, insert, select
+from sqlalchemy import Row, insert, select, update
 
 from appliance.events import TokenCount
 from appliance.persistence.records import StepRecord
@@ -28,6 +29,15 @@ async def add_step(transaction: Transaction, step: StepRecord) -> None:
             **token_values(step.tokens),
         )
     )
+
+
+async def add_to_step(
+    transaction: Transaction, run_id: UUID, number: int, tokens: TokenCount, cost_usd: Decimal | None
+) -> None:
+    """Add to what a step used, as for model calls of its actions; an unknown price makes the step's cost unknown."""
+    more = {name: steps.c[name] + count for name, count in token_values(tokens).items()}
+    step = update(steps).where(steps.c.run_id == run_id, steps.c.number == number)
+    await transaction.execute(step.values(**more, cost_usd=None if cost_usd is None else steps.c.cost_usd + cost_usd))
 
 
 async def list_steps(transaction: Transaction, run_id: UUID) -> tuple[StepRecord, ...]:

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from appliance.errors import NotFound, RequestRefused
-from appliance.events import ActionCall, FeedEvent, Notice, StepPlanned, TokenCount
+from appliance.events import ActionCall, ActionFinished, FeedEvent, Notice, StepPlanned, TokenCount
 from appliance.feed.hub import Hub
 from appliance.feed.writer import Feed
 from appliance.persistence.columns import utc_now
@@ -16,7 +16,7 @@ from appliance.persistence.records import EventPage, SessionRecord
 from appliance.persistence.runs import add_run
 from appliance.persistence.sessions import SessionChanges, add_session, delete_session, find_session
 from appliance.persistence.steps import list_steps
-from appliance.words import SessionStatus
+from appliance.words import ReceiptStatus, SessionStatus
 
 
 async def start_session(database: Database) -> UUID:
@@ -100,16 +100,19 @@ async def test_a_step_brings_its_row_and_the_session_s_totals_along(database: Da
         )
         changes = SessionChanges(more_cost_usd=Decimal("0.01"), more_tokens=TokenCount(1, 0, 0, 1))
         await feed.append(session_id, run.id, event, changes)
+    receipt = ActionFinished(2, "c1", "extract", ReceiptStatus.OK, "Read.", 5, tokens=TokenCount(9, 0, 0, 1))
+    spent = SessionChanges(more_cost_usd=Decimal("0.005"), more_tokens=receipt.tokens)
+    await feed.append(session_id, run.id, receipt, spent)
     async with database.read() as connection:
         session = await find_session(connection, session_id)
         steps = await list_steps(connection, run.id)
     assert session.step_count == 2
-    assert session.tokens == TokenCount(202, 20, 2, 16)
-    assert session.cost_usd == Decimal("0.02")
+    assert session.tokens == TokenCount(211, 20, 2, 17)
+    assert session.cost_usd == Decimal("0.025")
     assert (session.last_step_summary, session.screenshot) == ("move 2", "2.jpg")
     assert [(step.number, step.tokens, step.cost_usd) for step in steps] == [
         (1, TokenCount(100, 10, 1, 7), Decimal("0.01")),
-        (2, TokenCount(100, 10, 1, 7), Decimal("0.01")),
+        (2, TokenCount(109, 10, 1, 8), Decimal("0.015")),
     ]
 
 
