@@ -7,6 +7,7 @@ from typing import Any
 
 from litestar import Request, Router, get
 from litestar.exceptions import NotFoundException
+from litestar.params import FromPath
 from litestar.response import File, Response
 
 STATIC_DIR = Path(__file__).resolve().parent.parent / "static"
@@ -59,7 +60,7 @@ def static_router(files: StaticFiles) -> Router:
     """Return the router of /static."""
 
     @get("/{path:path}", sync_to_thread=False)
-    def serve_file(path: str, request: Request[Any, Any, Any]) -> Response[bytes] | File:
+    def serve_file(path: FromPath[str], request: Request[Any, Any, Any]) -> Response[bytes] | File:
         """Serve one file."""
         return files.answer(path, request.headers.get("if-none-match", ""))
 

@@ -2,6 +2,7 @@
 
 from litestar import Router, get
 from litestar.exceptions import NotFoundException
+from litestar.params import FromPath
 from litestar.response import Template
 
 from web.demo.catalogue import WARES, find_ware
@@ -14,7 +15,7 @@ def show_shop() -> Template:
 
 
 @get("/wares/{slug:str}", sync_to_thread=False)
-def show_ware(slug: str) -> Template:
+def show_ware(slug: FromPath[str]) -> Template:
     """Show one article; 404 for an unknown one."""
     ware = find_ware(slug)
     if ware is None:

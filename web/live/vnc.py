@@ -70,10 +70,11 @@ async def _show(
                 await socket.send_bytes(data if isinstance(data, bytes) else data.encode())
     except WebSocketDisconnect:
         return None
-    except (OSError, ConnectionClosed, InvalidHandshake, TimeoutError) as error:
-        raise DisplayUnavailable(
-            f"The picture of slot {slot.number} could not be had: {type(error).__name__}"
-        ) from error
+    except (DisplayUnavailable, OSError, ConnectionClosed, InvalidHandshake, TimeoutError) as error:
+        # When a run ends, its display goes away under the viewer: no fault.
+        if appliance.dispatcher.find_slot(session_id) is not None:
+            said = error.message if isinstance(error, DisplayUnavailable) else type(error).__name__
+            raise DisplayUnavailable(f"The picture of slot {slot.number} could not be had: {said}") from error
     return _ENDED if appliance.dispatcher.find_slot(session_id) is None else _BROKEN
 
 

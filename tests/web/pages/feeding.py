@@ -1,0 +1,95 @@
+"""Writes a run's events as a worker does, one by one, for pages that are being looked at."""
+
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+from uuid import UUID
+
+from PIL import Image
+
+from appliance.events import ActionCall, ActionFinished, Notice, RunStarted, StepPlanned, TokenCount
+from appliance.runtime.folders import SessionFolders
+from appliance.runtime.wishes import SessionWish
+from appliance.words import Ending, FailureKind, ReceiptStatus, SessionStatus
+from tests.web.api.running import RunningServer
+
+_buffer = BytesIO()
+Image.new("RGB", (64, 40), "#c97a0a").save(_buffer, "JPEG")
+PICTURE = _buffer.getvalue()
+
+
+@dataclass
+class FedSession:
+    """A session whose run is moved on by the test."""
+
+    server: RunningServer
+    id: UUID
+    steps: int = 0
+    calls: list[ActionCall] = field(default_factory=list)
+
+    @property
+    def path(self) -> str:
+        return f"/sessions/{self.id}"
+
+    def start(self) -> None:
+        self.server.begin(self.id)
+        self.server.append(self.id, RunStarted(slot=0), {"status": SessionStatus.RUNNING})
+
+    def plan(self, move: str = "Click “Next page”.", *names: str, **fields: Any) -> None:
+        self.steps += 1
+        self.calls = [
+            ActionCall(f"c-{self.id.hex[-8:]}-{self.steps}-{number}", name, {"index": 7})
+            for number, name in enumerate(names or ("click",))
+        ]
+        folders = SessionFolders.of(self.server.settings, self.id)
+        folders.make()
+        picture = f"{self.steps:04d}.jpg"
+        (folders.screenshots / picture).write_bytes(PICTURE)
+        planned: dict[str, Any] = {
+            "step": self.steps,
+            "see": "A list of lamps.",
+            "plan": "Read every page of it.",
+            "move": move,
+            "calls": tuple(self.calls),
+            "url": "http://shop.example/lamps",
+            "title": "All lamps",
+            "tokens": TokenCount(10, 0, 0, 5),
+            "screenshot": picture,
+            "observe_ms": 40,
+            "think_ms": 1200,
+            **fields,
+        }
+        self.server.append(self.id, StepPlanned(**planned))
+
+    def receive(self, text: str, status: ReceiptStatus = ReceiptStatus.OK) -> None:
+        call = self.calls.pop(0)
+        finished = ActionFinished(
+            step=self.steps, call_id=call.call_id, name=call.name, status=status, text=text, duration_ms=420
+        )
+        self.server.append(self.id, finished)
+
+    def notice(self, text: str) -> None:
+        self.server.append(self.id, Notice(code="test", text=text, is_trouble=True))
+
+    def deliver(self, output: Any, summary: str = "All lamps are recorded.", **outcome: Any) -> None:
+        self._finish(SessionStatus.STOPPED, output=output, summary=summary, **outcome)
+
+    def fail(self, failure: FailureKind | None, summary: str, **outcome: Any) -> None:
+        values = {"ending": Ending.FAILED, "is_successful": False, "failure": failure, "summary": summary, **outcome}
+        self._finish(SessionStatus.ERROR, **values)
+
+    def rest(self, output: Any) -> None:
+        self._finish(SessionStatus.IDLE, output=output)
+
+    def _finish(self, status: SessionStatus, **outcome: Any) -> None:
+        self.server.finish(self.id, status, **outcome)
+
+
+def feed_session(server: RunningServer, task: str, *, started: bool = True, **wish: Any) -> FedSession:
+    """Make a session with a task whose run, unless told otherwise, has begun."""
+    values: dict[str, Any] = {"model": "autopilot", **wish}
+    session = server.do(lambda: server.appliance.sessions.create(SessionWish(task=task, **values)))
+    fed = FedSession(server, session.id)
+    if started:
+        fed.start()
+    return fed
