@@ -74,6 +74,9 @@ class Collector:
             self._document = self._tab.activity.document
             self._numbers.clear()
         self._hash = blake2b(digest_size=12)
+        if walk.url.startswith("chrome-error:"):
+            # The browser's own error page stands in for the address that was asked for.
+            walk.url = self._tab.url
         reading = Reading(url=walk.url, title=walk.title, mutations=walk.mutations)
         reading.scroll = Scroll(walk.above, walk.below, walk.height)
         if walk.modal:

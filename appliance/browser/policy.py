@@ -146,10 +146,7 @@ class Policy:
             raise ActionRefused(f"{address} is outside the domains this task may use ({allowed}).")
 
     def _check_ip(self, address: WebAddress, ip: Address) -> None:
-        for one in _embedded(ip):
-            self._check_one_ip(address, one)
-
-    def _check_one_ip(self, address: WebAddress, ip: Address) -> None:
+        ip = _unpacked(ip)
         if _is_in(ip, FORBIDDEN_NETWORKS):
             raise ActionRefused(f"{address} is a link-local or metadata address and is never opened.")
         loopback = _is_in(ip, LOOPBACK_NETWORKS)
@@ -246,16 +243,13 @@ def _as_ip(host: str) -> Address | None:
         return None
 
 
-def _embedded(ip: Address) -> tuple[Address, ...]:
-    """Return the address and the IPv4 address hidden inside it, if any."""
+def _unpacked(ip: Address) -> Address:
+    """Return the IPv4 address that is packed into an IPv6 one, or the address itself."""
     if isinstance(ip, IPv4Address):
-        return (ip,)
-    if ip.ipv4_mapped is not None:
-        return (ip.ipv4_mapped,)
-    inner = [ip.sixtofour] if ip.sixtofour is not None else []
+        return ip
     if ip in IPv6Network("64:ff9b::/96"):
-        inner.append(IPv4Address(int(ip) & 0xFFFFFFFF))
-    return (ip, *inner)
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip.ipv4_mapped or ip.sixtofour or ip
 
 
 def _is_in(ip: Address, networks: Iterable[Network]) -> bool:

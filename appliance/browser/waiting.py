@@ -22,7 +22,6 @@ class Mark:
     mutations: int
     document: str
     tabs_opened: int
-    at: float
 
 
 @dataclass(frozen=True)
