@@ -106,7 +106,11 @@ class Browser:
         start = monotonic()
         tab = self.tab
         mark = self._mark_of(tab)
-        picture = asyncio.create_task(self._picture(tab)) if with_screenshot else None
+        is_blank = tab.url == "about:blank"
+        if with_screenshot and is_blank:
+            # Nothing to see, but the first picture of a browser takes half a second: let that pass while others think.
+            self.cdp.post("Page.captureScreenshot", {"format": "jpeg"}, tab.session_id)
+        picture = asyncio.create_task(self._picture(tab)) if with_screenshot and not is_blank else None
         try:
             self._reading = await self._read(tab)
             screenshot, problem = await picture if picture else (None, "")

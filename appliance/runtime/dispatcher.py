@@ -7,7 +7,7 @@ from uuid import UUID
 import structlog
 
 from appliance.displays.slot import Slot
-from appliance.errors import NotFound
+from appliance.errors import DatabaseUnavailable, NotFound
 from appliance.events import RunQueued
 from appliance.persistence.records import RunRecord
 from appliance.persistence.runs import queued_runs
@@ -19,6 +19,7 @@ from appliance.words import StopStrategy
 _SETTLE_CAP = 15.0
 _CLOSE_CAP = 12.0
 _LOOK_ANYWAY = 30.0
+_TRY_AGAIN = 2.0
 
 log = structlog.get_logger()
 
@@ -83,8 +84,9 @@ class Dispatcher:
             self._bell.clear()
             try:
                 await self._dispatch_waiting()
-            except OSError as error:
-                log.error("waiting runs could not be looked at", reason=str(error))
+            except DatabaseUnavailable as error:
+                log.error("waiting runs could not be looked at", reason=error.message)
+                asyncio.get_running_loop().call_later(_TRY_AGAIN, self.wake)
 
     async def _dispatch_waiting(self) -> None:
         async with self._equipment.database.read() as transaction:

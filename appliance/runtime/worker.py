@@ -5,16 +5,17 @@ Whatever goes wrong, the run gets one ending with one sentence, and the slot com
 """
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from appliance.agent.outcome import Outcome
 from appliance.browser.connection import Browser
 from appliance.displays.slot import Slot
-from appliance.errors import BrowserLost, NotFound
+from appliance.errors import BrowserLost, DatabaseUnavailable, NotFound
 from appliance.events import RunStarted
 from appliance.feed.writer import write_event
 from appliance.models.base import Model
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _CANCEL_CAP = 3.0
 _LAST_WORDS = 0.5
+_PAUSES = (0.5, 1.0, 2.0, 4.0)
 
 log = structlog.get_logger()
 
@@ -190,8 +192,18 @@ class Worker:
             await settle(transaction, self.run, outcome, status, untold)
 
         try:
-            await self._equipment.database.writer.submit(write)
+            await self._submit_stubbornly(write)
         except NotFound:
             log.info("a run ended in a deleted session", run=str(self.run.id))
         self._equipment.hub.signal(session.id)
         log.info("run ended", run=str(self.run.id), ending=outcome.ending, steps=outcome.steps, summary=outcome.summary)
+
+    async def _submit_stubbornly(self, write: Callable[[Transaction], Coroutine[Any, Any, None]]) -> None:
+        """Write even when the database is out of order for a few seconds: an ending that is lost never comes again."""
+        for pause in _PAUSES:
+            try:
+                return await self._equipment.database.writer.submit(write)
+            except DatabaseUnavailable as error:
+                log.error("the ending of a run could not be written yet", run=str(self.run.id), reason=error.message)
+                await asyncio.sleep(pause)
+        return await self._equipment.database.writer.submit(write)

@@ -151,7 +151,9 @@ async def test_the_last_tab_that_is_closed_leaves_an_empty_one(browser: Browser,
 
     await browser.close_tab(browser.tab.tab_id)
 
-    assert (await browser.observe()).url == "about:blank"
+    seen = await browser.observe()
+    assert seen.url == "about:blank"
+    assert seen.screenshot is None
     assert len(await browser.list_tabs()) == 1
 
 
