@@ -1,6 +1,6 @@
 """Playwright's model of the same browser, started only when an action wants it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from appliance.errors import ActionFailed, BrowserUnavailable
 
@@ -38,7 +38,8 @@ class PageModel:
         for context in self._browser.contexts:
             for page in context.pages:
                 session = await context.new_cdp_session(page)
-                info: dict[str, Any] = await session.send("Target.getTargetInfo")  # pyright: ignore[reportUnknownVariableType]
+                # Playwright types the answer of a protocol command as a bare dict.
+                info = cast(dict[str, Any], await session.send("Target.getTargetInfo"))  # pyright: ignore[reportUnknownMemberType]
                 await session.detach()
                 if info["targetInfo"]["targetId"] == target_id:
                     return page

@@ -9,5 +9,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
     with Site(parser.parse_args().port) as site:
-        print(site.url("/"), flush=True)
+        print(site.url("/"), flush=True)  # noqa: T201 - for whoever started it
         threading.Event().wait()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from tests.site.generated import rows_page
@@ -63,7 +63,7 @@ class Site:
         """Return the paths that were asked for."""
         return [seen.path for seen in self.requests]
 
-    def __enter__(self) -> "Site":
+    def __enter__(self) -> Self:
         for server in self._servers:
             threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         return self
@@ -108,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._serve(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, *args: Any) -> None:
         pass
 
     def _serve(self, body: bytes) -> None:

@@ -8,8 +8,9 @@
     '[role=checkbox],[role=radio],[role=switch],[role=combobox],[role=textbox],[role=treeitem],[tabindex]:not([tabindex="-1"])';
   const POPUP = 'dialog,[role=dialog],[role=alertdialog],[role=listbox],[role=menu],[aria-modal=true],[popover]';
   const FIELD = 'input,select,textarea';
-  const MAX_INTERACTIVE = 4000;
-  const MAX_TEXTS = 8000;
+  // The snapshot of a large page may take so long; of one too large for it only what came and went is told.
+  const LARGE = 3000;
+  const BUDGET_MS = 12;
 
   const squeeze = (text, length = 80) => {
     const flat = (text || '').replace(/\s+/g, ' ').trim();
@@ -100,11 +101,13 @@
   };
 
   // The pieces of text that show, each with an element it is in.
-  const addTexts = (lines, top) => {
+  const addTexts = (lines, top, end = Infinity) => {
     const walker = (top.ownerDocument || document).createTreeWalker(top, NodeFilter.SHOW_TEXT);
     let holder = null;
     let shows = false;
-    for (let node = walker.nextNode(); node && lines.size < MAX_TEXTS; node = walker.nextNode()) {
+    let count = 0;
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if ((++count & 63) === 0 && performance.now() > end) return false;
       const text = squeeze(node.data, 120);
       if (!text || !node.parentElement) continue;
       if (node.parentElement !== holder) {
@@ -113,17 +116,23 @@
       }
       if (shows) lines.set(text, holder);
     }
+    return true;
   };
 
   const snapshot = (element, roots, previous) => {
+    const size = roots.reduce((sum, root) => sum + root.querySelectorAll('*').length, 0);
+    const end = size > LARGE ? performance.now() + BUDGET_MS : Infinity;
+    let complete = true;
     const shown = new Set();
     const popups = new Set();
     const fields = new Map();
     const frames = [];
     for (const root of roots) {
       const candidates = root.querySelectorAll(INTERACTIVE);
-      for (let at = 0; at < candidates.length && shown.size < MAX_INTERACTIVE; at++)
+      for (let at = 0; at < candidates.length; at++) {
         if (isShown(candidates[at])) shown.add(candidates[at]);
+        if ((at & 63) === 63 && performance.now() > end) { complete = false; break; }
+      }
       for (const popup of root.querySelectorAll(POPUP)) if (isShown(popup)) popups.add(popup);
       for (const field of root.querySelectorAll(FIELD)) {
         if (fields.size > 1000) break;
@@ -136,7 +145,7 @@
       }
     }
     const lines = new Map();
-    for (const root of roots) addTexts(lines, root.body || root);
+    for (const root of roots) complete = complete && addTexts(lines, root.body || root, end);
     const view = (element ? element.ownerDocument : document).defaultView;
     const active = activeIn(view.document);
     const subject = previous || (element ? controlOf(element) : active && active.matches(FIELD) ? active : null);
@@ -147,7 +156,7 @@
       shown, popups, fields, frames: frames.join(' '), lines,
       url: view.top === view ? view.location.href : (() => { try { return view.top.location.href; } catch { return ''; } })(),
       own: view.location.href,
-      subject,
+      subject, complete,
       scroll: [view.scrollX, view.scrollY], inner: scrolls.join(' '),
       active,
       state: subject ? stateOf(subject) : {},
@@ -171,16 +180,26 @@
   const begin = (element) => {
     if (store.watch) store.watch.observer.disconnect();
     const roots = rootsOf(documentsOf(element));
-    const watch = { element, before: snapshot(element, roots), added: 0, removed: 0, other: 0, records: 0 };
+    const watch = { element, before: snapshot(element, roots), added: 0, removed: 0, other: 0, records: 0, came: [], went: 0 };
     watch.take = (records) => {
       for (const record of records) {
         watch.records++;
         if (watch.records > 20000 || isCosmetic(record, element)) continue;
         if (record.type === 'childList') {
-          for (const node of record.addedNodes) if (node.nodeType === 1) watch.added += 1 + node.childElementCount;
-          for (const node of record.removedNodes) if (node.nodeType === 1) watch.removed += 1 + node.childElementCount;
+          for (const node of record.addedNodes) {
+            if (node.nodeType === 1) watch.added += 1 + node.childElementCount;
+            if (watch.came.length < 300) watch.came.push(node);
+          }
+          for (const node of record.removedNodes) {
+            if (node.nodeType !== 1) continue;
+            watch.removed += 1 + node.childElementCount;
+            watch.went += node.querySelectorAll(INTERACTIVE).length + (node.matches(INTERACTIVE) ? 1 : 0);
+          }
           watch.other++;
-        } else watch.other++;
+        } else {
+          watch.other++;
+          if (record.type === 'characterData' && watch.came.length < 300) watch.came.push(record.target);
+        }
       }
     };
     watch.observer = new MutationObserver(watch.take);
@@ -195,6 +214,21 @@
     };
   };
 
+  // What shows in the nodes that came, on a page too large to be compared as a whole.
+  const arrivals = (nodes) => {
+    const shown = new Set();
+    const lines = new Map();
+    for (const node of nodes) {
+      if (!node.isConnected) continue;
+      if (node.nodeType === 1) {
+        for (const one of [node, ...node.querySelectorAll(INTERACTIVE)]) if (one.matches(INTERACTIVE) && isShown(one)) shown.add(one);
+        addTexts(lines, node);
+      } else if (node.nodeType === 3 && node.parentElement && isShown(node.parentElement)) lines.set(squeeze(node.data, 120), node.parentElement);
+      if (lines.size > 500) break;
+    }
+    return { shown, lines };
+  };
+
   const end = () => {
     const watch = store.watch;
     if (!watch) return null;
@@ -203,13 +237,15 @@
     watch.observer.disconnect();
     const { element, before } = watch;
     const after = snapshot(element, rootsOf(documentsOf(element && element.isConnected ? element : null)), before.subject);
-    const appeared = [...after.shown].filter((one) => !before.shown.has(one));
-    const gone = [...before.shown].filter((one) => !after.shown.has(one));
+    const whole = before.complete && after.complete;
+    const came = whole ? { shown: after.shown, lines: after.lines } : arrivals(watch.came);
+    const appeared = [...came.shown].filter((one) => !before.shown.has(one));
+    const gone = whole ? [...before.shown].filter((one) => !after.shown.has(one)).length : watch.went;
     const popups = [...after.popups].filter((one) => !before.popups.has(one));
     const renamed = element && element.isConnected && before.name !== after.name ? [before.name, after.name] : null;
     // A new name is told as such, not as new text once more.
-    const lines = [...after.lines.keys()].filter((line) => !before.lines.has(line) && !(renamed && line.includes(renamed[1])) &&
-      !appeared.some((one) => one.contains(after.lines.get(line))));
+    const lines = [...came.lines.keys()].filter((line) => !before.lines.has(line) && !(renamed && line.includes(renamed[1])) &&
+      !appeared.some((one) => one.contains(came.lines.get(line))));
     const target = before.subject;
     let fields = 0;
     for (const [field, value] of after.fields)
@@ -234,10 +270,10 @@
       frames_changed: before.frames !== after.frames || before.own !== after.own,
       focus: focus ? (active === target ? 'it' : described(active)) : null,
       added: watch.added, removed: watch.removed, other: watch.other,
-      appeared: appeared.length, appeared_names: appeared.slice(0, 3).map(described), gone: gone.length,
+      appeared: appeared.length, appeared_names: appeared.slice(0, 3).map(described), gone,
       popups: popups.slice(0, 2).map(described),
       lines: lines.length, texts: lines.slice(0, 3).map((line) => squeeze(line, 80)),
-      lines_gone: [...before.lines.keys()].filter((line) => !after.lines.has(line) && !(renamed && line.includes(renamed[0]))).length,
+      lines_gone: !whole ? 0 : [...before.lines.keys()].filter((line) => !after.lines.has(line) && !(renamed && line.includes(renamed[0]))).length,
       fields,
     };
   };

@@ -144,5 +144,29 @@
   };
 
   // The document as HTML, with the content of open shadow roots and same-origin frames in its place.
-  eyes.html = () => document.documentElement.outerHTML;
+  eyes.html = () => {
+    const root = document.documentElement;
+    const isWhole = ![...root.querySelectorAll("*")].some((one) => one.shadowRoot || one.localName === "iframe");
+    return isWhole ? root.outerHTML : flattened(root).outerHTML;
+  };
+  const flattened = (node) => {
+    if (node.nodeType !== 1) return node.cloneNode(false);
+    let copy = node.cloneNode(false);
+    let children = (node.shadowRoot || node).childNodes;
+    if (node.localName === "slot" && node.assignedNodes) {
+      const assigned = node.assignedNodes({ flatten: true });
+      if (assigned.length) children = assigned;
+    }
+    if (node.localName === "iframe") {
+      let inner = null;
+      try {
+        inner = node.contentDocument;
+      } catch { /* another origin */ }
+      if (!inner || !inner.body || node.offsetWidth < 10 || node.offsetHeight < 10) return copy;
+      copy = document.createElement("section");
+      children = inner.body.childNodes;
+    }
+    for (const child of children) copy.append(flattened(child));
+    return copy;
+  };
 }

@@ -7,7 +7,6 @@ async def test_a_page_is_read_into_lines_with_a_picture(browser: Browser, site: 
 
     seen = await browser.observe()
 
-    print("\n".join(seen.lines), seen.notes, seen.duration_ms, seen.scroll, seen.tabs)
     assert seen.title == "Rows"
     assert seen.url == site.url("/rows?nodes=50")
     assert seen.screenshot is not None

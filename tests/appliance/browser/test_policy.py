@@ -138,7 +138,7 @@ async def test_a_name_is_judged_by_what_it_resolves_to() -> None:
     # This machine's own name is the one that resolves without a network: to an address of its own.
     with pytest.raises(ActionRefused, match="private network"):
         await Policy().check_reachable(f"http://{socket.gethostname()}/")
-    with pytest.raises(OSError, match=""):
+    with pytest.raises(OSError):
         await Policy().check_reachable("http://no-such-name.invalid/")
 
 
