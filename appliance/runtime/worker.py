@@ -15,7 +15,7 @@ import structlog
 from appliance.agent.outcome import Outcome
 from appliance.browser.connection import Browser
 from appliance.displays.slot import Slot
-from appliance.errors import BrowserLost, DatabaseUnavailable, NotFound
+from appliance.errors import BrowserLost, DatabaseUnavailable, NotFound, PilothouseError
 from appliance.events import RunStarted
 from appliance.feed.writer import write_event
 from appliance.models.base import Model
@@ -113,7 +113,8 @@ class Worker:
             return attempt.result()
         if self._halt is not None:
             return self._with_spending(halted(self._halt))
-        log.warning("run failed", run=str(self.run.id), exc_info=fault)
+        if not isinstance(fault, PilothouseError):
+            log.error("a run met a fault that nobody expected", run=str(self.run.id), exc_info=fault)
         return self._with_spending(failed(fault))
 
     async def _attempt(self, session: SessionRecord, undo: AsyncExitStack) -> Outcome:
