@@ -49,6 +49,18 @@ async def test_a_form_is_filled_and_its_effect_is_seen_in_the_next_step(finish: 
     assert work.asked[2].images
 
 
+async def test_every_step_has_its_sentences_page_picture_and_tokens(finish: Finish, site: Site):
+    _, work = await finish([navigate(site, "/agent_order.html"), DONE])
+    plan = work.plans[1]
+    assert plan.see
+    assert plan.plan
+    assert plan.move
+    assert plan.tokens.input > 0
+    assert (plan.url, plan.title) == (site.url("/agent_order.html"), "Order")
+    assert plan.screenshot
+    assert (work.folder / plan.screenshot).read_bytes() == work.asked[1].images[0]
+
+
 async def test_a_number_that_is_gone_goes_back_to_the_model_as_a_receipt(finish: Finish, site: Site):
     scenario = [navigate(site, "/agent_order.html"), {"click": {"index": 9999}}, DONE]
     outcome, work = await finish(scenario)
