@@ -3,7 +3,7 @@ from playwright.sync_api import expect
 from appliance.words import FailureKind
 from tests.web.api.running import RunningServer
 from tests.web.browsing import Visitor
-from tests.web.pages.feeding import feed_session
+from tests.web.feeding import feed_session
 
 
 def test_the_list_lives(eva: Visitor, server: RunningServer) -> None:

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 from appliance.words import Ending, FailureKind, ReceiptStatus, RunStatus, SessionStatus
 from tests.web.api.running import RunningServer
 from tests.web.browsing import LOOKS, Visitor, visit
-from tests.web.pages.feeding import feed_session
+from tests.web.feeding import feed_session
 from web.wording import say_failure
 
 
