@@ -29,7 +29,7 @@ async def _screenshot(context: ActionContext, _: TakeScreenshot) -> Receipt:
 
 
 async def _save_as_pdf(context: ActionContext, parameters: SaveAsPdf) -> Receipt:
-    wanted = parameters.file_name or context.browser.tab.title or "page"
+    wanted = parameters.file_name or await context.browser.tab.run("() => document.title") or "page"
     stem = wanted[:-4] if wanted.lower().endswith(".pdf") else wanted
     params = {"printBackground": True, "preferCSSPageSize": True, "displayHeaderFooter": False}
     data = await _captured(context, "Page.printToPDF", params)

@@ -16,6 +16,7 @@ from appliance.errors import ActionInvalid
 from appliance.words import ReceiptStatus
 
 MAX_APPROACHES = 3
+TO_THE_MIDDLE = "function() { this.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' }); }"
 
 
 class Click(Parameters):
@@ -114,6 +115,9 @@ def _refusal(watch: Watch, element: Element) -> Receipt | None:
     if tag == "select":
         text = f"{named(element)} is a list: use select_dropdown (dropdown_options shows its entries)."
         return Receipt(ReceiptStatus.FAILED, text, ends_chain=True)
+    if tag == "input" and kind == "color":
+        text = f"{named(element)} takes a colour: use input with one such as #33aaff."
+        return Receipt(ReceiptStatus.FAILED, text, ends_chain=True)
     if tag == "input" and kind == "file":
         text = f"{named(element)} takes a file: use upload_file."
         return Receipt(ReceiptStatus.FAILED, text, ends_chain=True)
@@ -127,6 +131,10 @@ async def _approach(browser: Browser, element: Element) -> Spot | Receipt:
     move, so that the press lands on it.
     """
     spot = await _free_spot(element)
+    if isinstance(spot, Receipt):
+        # A bar that stays at an edge covers what lies there; in the middle the element may be free.
+        await element.call(TO_THE_MIDDLE)
+        spot = await _free_spot(element)
     for _ in range(MAX_APPROACHES):
         if isinstance(spot, Receipt):
             return spot

@@ -5,10 +5,10 @@ from typing import Any
 from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
-from appliance.actions.measured import named
-from appliance.browser.effects import method, page_function
+from appliance.actions.measured import finish, named, receipt
+from appliance.browser.effects import Watch, method, page_function
 from appliance.browser.element import Element
-from appliance.browser.pointer import dispatch, wheel_event
+from appliance.browser.pointer import Spot, dispatch, wheel_event
 from appliance.words import ReceiptStatus
 
 
@@ -34,22 +34,32 @@ async def _scroll(context: ActionContext, parameters: Scroll) -> Receipt:
     where = f" in {named(element)}" if element else ""
     if found is None:
         return Receipt(ReceiptStatus.FAILED, f"What is around {where.strip()} cannot be scrolled.", ends_chain=True)
-    moved = int(found["moved"])
-    if not moved and _may_listen_to_wheel(found, down=parameters.down):
-        # A page that moves its content by itself listens to the wheel and has no scroll position.
-        await dispatch(browser, [wheel_event((found["x"], found["y"]), signed * found["height"])])
-    settled = await browser.settle(2.0)
-    after = await _run(context, element, "scrollBy", 0) or found
-    moved = moved or int(after["above"]) - int(found["above"])
     direction = "down" if parameters.down else "up"
-    if not moved and settled.changed:
-        return Receipt(ReceiptStatus.OK, f"Turned the wheel {direction}{where}: the page changed without scrolling.")
+    if not found["moved"] and _may_listen_to_wheel(found, down=parameters.down):
+        return await _turn_wheel(context, (found["x"], found["y"]), signed * found["height"])
+    await browser.settle(2.0)
+    after = await _run(context, element, "scrollBy", 0) or found
+    moved = int(found["moved"]) or int(after["above"]) - int(found["above"])
     if not moved:
         end = "end" if parameters.down else "top"
         return Receipt(ReceiptStatus.NO_EFFECT, f"Did not scroll{where}: it is at the {end} already.")
     rest = f"{after['above']} px above and {after['below']} px below the visible part"
     text = f"Scrolled {direction} {abs(moved)} px{where}: now {rest}."
     return Receipt(ReceiptStatus.OK, text)
+
+
+async def _turn_wheel(context: ActionContext, spot: Spot, distance: float) -> Receipt:
+    """Turn the wheel on a page without anything to scroll: one that moves its content by itself listens to it."""
+    watch = await Watch.start(context.browser)
+    try:
+        await dispatch(context.browser, [wheel_event(spot, distance)])
+    except BaseException:
+        watch.stop()
+        raise
+    effect = await finish(context, watch)
+    if effect.is_visible:
+        return receipt("Turned the wheel, as the page does not scroll", effect)
+    return Receipt(ReceiptStatus.NO_EFFECT, "Did not scroll: it is at the end already.")
 
 
 async def _find_text(context: ActionContext, parameters: FindText) -> Receipt:
