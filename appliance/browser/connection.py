@@ -6,11 +6,11 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 
-from appliance.browser.cdp import LOST, CdpConnection, CdpError, Handler
+from appliance.browser.cdp import LOST, CdpConnection, CdpError
 from appliance.browser.collector import Collector, Reading
 from appliance.browser.downloads import Downloads
 from appliance.browser.element import Element
@@ -20,15 +20,13 @@ from appliance.browser.page_model import PageModel
 from appliance.browser.policy import Policy
 from appliance.browser.screenshot import Camera
 from appliance.browser.tab import DialogView, Navigation, Tab
-from appliance.browser.waiting import Activity, Mark, Settled, Settling
+from appliance.browser.tabs import Tabs
+from appliance.browser.waiting import Mark, Settled, Settling
 from appliance.content import Content
 from appliance.errors import ActionFailed, BrowserLost, BrowserUnavailable, DisplayUnavailable, ElementGone
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
-
-FOLLOW_SECONDS = 1.5
-"""A tab that a page opens within this time after an input of ours was opened by it."""
 
 Grab = Callable[[], Awaitable[Screenshot]]
 """Takes a picture of the display without the browser's help; raises DisplayUnavailable."""
@@ -45,21 +43,16 @@ class Browser:
         self.policy = policy
         self.lost = asyncio.Event()
         self.downloads = Downloads(cdp, downloads_dir)
-        self._tabs: dict[str, Tab] = {}
-        self._sessions: dict[str, Tab] = {}
+        self._tabs = Tabs(cdp, policy)
         self._collectors: dict[str, Collector] = {}
-        self._current: Tab | None = None
-        self._tabs_opened = 0
-        self._notes: list[str] = []
         self._reading = Reading()
         self._mark: Mark | None = None
         self._camera = Camera()
         self._grab = grab
-        self._gate = Gate(cdp, policy, self._refused)
+        self._gate = Gate(cdp, policy, self._tabs.refused)
         self._watchers: list[asyncio.Task[None]] = []
         self._page_model: PageModel | None = None
         self._websocket_url = ""
-        self._listen()
 
     @classmethod
     async def attach(
@@ -88,14 +81,14 @@ class Browser:
     @property
     def tab(self) -> Tab:
         """The current tab; raises BrowserLost when there is none any more."""
-        if self._current is None or self.lost.is_set():
+        if self._tabs.current is None or self.lost.is_set():
             raise BrowserLost(LOST)
-        return self._current
+        return self._tabs.current
 
     @property
     def dialog(self) -> DialogView | None:
         """The native dialog that stops the current tab, if any."""
-        return self._current.dialog if self._current is not None else None
+        return self._tabs.current.dialog if self._tabs.current is not None else None
 
     async def observe(self, *, with_screenshot: bool = True) -> Observation:
         """Read the current tab: numbered lines, tabs, scroll, and a screenshot taken at the same time.
@@ -121,13 +114,13 @@ class Browser:
             raise BrowserLost(LOST)
         reading = self._reading
         self._mark = replace(mark, mutations=reading.mutations)
-        notes = [*self._notes, *reading.notes, *([problem] if problem else [])]
-        self._notes.clear()
+        notes = [*self._tabs.notes, *reading.notes, *([problem] if problem else [])]
+        self._tabs.notes.clear()
         tab.url, tab.title = reading.url or tab.url, reading.title or tab.title
         return Observation(
             url=tab.url,
             title=tab.title,
-            tabs=self._tab_views(),
+            tabs=self._tabs.views(),
             lines=tuple(reading.lines),
             elements=reading.views,
             scroll=reading.scroll,
@@ -139,8 +132,7 @@ class Browser:
 
     async def lines_from(self, line: int, max_chars: int = 20_000) -> tuple[str, ...]:
         """Return more lines of the page observed last, from number `line` on; their elements become usable."""
-        collector = self._collectors[self.tab.target_id]
-        return await collector.read_more(self._reading, line, max_chars)
+        return await self._collector(self.tab).read_more(self._reading, line, max_chars)
 
     def element(self, index: int) -> Element:
         """Return the element with this number in the last observation; raises ElementGone when there is none."""
@@ -160,7 +152,7 @@ class Browser:
         return replace(self._mark_of(tab), mutations=mutations)
 
     def _mark_of(self, tab: Tab) -> Mark:
-        opened = self._tabs_opened + len(self.downloads.all)
+        opened = self._tabs.opened + len(self.downloads.all)
         return Mark(tab.target_id, tab.activity.count, -1, tab.activity.document, opened)
 
     async def settle(self, max_seconds: float = 3.0, *, at_least: float = 0.0, since: Mark | None = None) -> Settled:
@@ -189,21 +181,21 @@ class Browser:
 
     async def list_tabs(self) -> tuple[TabView, ...]:
         """Return the open tabs, oldest first."""
-        return self._tab_views()
+        return self._tabs.views()
 
     async def switch_tab(self, tab_id: str) -> Tab:
         """Make another tab the current one and bring it to the front; raises ActionFailed for an unknown id."""
-        tab = self._find_tab(tab_id)
-        self._current = tab
+        tab = self._tabs.find(tab_id)
+        self._tabs.current = tab
         with suppress(CdpError):
             await self.cdp.send("Target.activateTarget", {"targetId": tab.target_id})
         return tab
 
     async def close_tab(self, tab_id: str) -> None:
         """Close a tab; the one that opened it, or the newest, becomes current. The last one leaves an empty tab."""
-        tab = self._find_tab(tab_id)
+        tab = self._tabs.find(tab_id)
         if len(self._tabs) == 1:
-            await self._create_tab()
+            await self._tabs.create()
         gone = asyncio.ensure_future(
             self.cdp.wait_for("Target.detachedFromTarget", lambda params, _: params.get("sessionId") == tab.session_id)
         )
@@ -211,14 +203,14 @@ class Browser:
         await self.cdp.send("Target.closeTarget", {"targetId": tab.target_id})
         with suppress(CdpError):
             await gone
-        if self._current is not None:
+        if self._tabs.current is not None:
             with suppress(CdpError):
-                await self.cdp.send("Target.activateTarget", {"targetId": self._current.target_id})
+                await self.cdp.send("Target.activateTarget", {"targetId": self._tabs.current.target_id})
 
     async def open_tab(self, url: str) -> tuple[Tab, Navigation]:
         """Open an address in a new tab, which becomes the current one; raises ActionRefused."""
         self.policy.check_url(url)
-        tab = self._current = await self._create_tab()
+        tab = self._tabs.current = await self._tabs.create()
         if url == "about:blank":
             return tab, Navigation(url, url, None, None)
         return tab, await tab.navigate(url)
@@ -266,157 +258,30 @@ class Browser:
         await intercepting
         await directing
         if not self._tabs:
-            self._current = await self._create_tab()
-        elif self._current is not None:
-            await _wait_for_renderer(self._current)
-        self._tabs_opened = 0
-
-    def _listen(self) -> None:
-        for event, handler in (
-            ("Target.attachedToTarget", self._attached),
-            ("Target.detachedFromTarget", self._detached),
-            ("Target.targetInfoChanged", self._info_changed),
-            ("Inspector.targetCrashed", self._crashed),
-            ("Page.javascriptDialogOpening", self._dialog_opened),
-            ("Page.javascriptDialogClosed", self._dialog_closed),
-            ("Page.frameNavigated", self._frame_navigated),
-            ("Page.frameDetached", self._frame_detached),
-            ("Browser.downloadWillBegin", self._download_begun),
-        ):
-            self.cdp.on(event, handler)
-        for event in Activity("").handlers():
-            self.cdp.on(event, self._passing_on(event))
-
-    def _passing_on(self, event: str) -> Handler:
-        def take(params: dict[str, Any], session_id: str) -> None:
-            tab = self._sessions.get(session_id)
-            if tab is not None and tab.session_id == session_id:
-                tab.take(event, params)
-
-        return take
+            self._tabs.current = await self._tabs.create()
+        self._tabs.opened = 0
 
     def _watch(self, event: asyncio.Event) -> None:
         async def watch() -> None:
             await event.wait()
             self.lost.set()
-            for tab in self._tabs.values():
-                tab.activity.touch()
+            self._tabs.touch()
 
         self._watchers.append(asyncio.create_task(watch()))
 
-    def _attached(self, params: dict[str, Any], session_id: str) -> None:
-        info, new_session = params["targetInfo"], params["sessionId"]
-        if session_id:
-            tab = self._sessions.get(session_id)
-            if tab is not None:
-                self._sessions[new_session] = tab
-                tab.frames.frame_attached(info["targetId"], new_session)
-            return
-        tab = Tab(self.cdp, self.policy, info, new_session)
-        while any(other.tab_id == tab.tab_id for other in self._tabs.values()):
-            tab.tab_id = f"{int(tab.tab_id, 16) + 1:04x}"[-4:]
-        self._tabs[tab.target_id] = tab
-        self._sessions[new_session] = tab
-        self._collectors[tab.target_id] = Collector(tab)
-        self._tabs_opened += 1
-        tab.set_up()
-        self._follow(tab)
-
-    def _follow(self, tab: Tab) -> None:
-        """Make a new tab current when the current one opened it because of an input of ours."""
-        current = self._current
-        if current is None:
-            self._current = tab
-            return
-        is_ours = tab.opener_id in ("", current.target_id) and monotonic() - current.last_input < FOLLOW_SECONDS
-        if is_ours:
-            self._current = tab
-        current.activity.touch()
-
-    def _detached(self, params: dict[str, Any], _: str) -> None:
-        gone = params["sessionId"]
-        tab = self._sessions.pop(gone, None)
-        if tab is None:
-            return
-        if tab.session_id != gone:
-            tab.frames.session_ended(gone)
-            self.cdp.end_session(gone, "The frame went away.")
-            return
-        del self._tabs[tab.target_id]
-        del self._collectors[tab.target_id]
-        tab.ended(crashed=False)
-        if tab is self._current:
-            opener = self._tabs.get(tab.opener_id)
-            self._current = opener or next(reversed(self._tabs.values()), None)
-            if self._current is not None:
-                self._notes.append("The current tab was closed; this is the tab that is shown now.")
-
-    def _info_changed(self, params: dict[str, Any], _: str) -> None:
-        info = params["targetInfo"]
-        tab = self._tabs.get(info["targetId"])
-        if tab is not None:
-            tab.url, tab.title = info["url"] or tab.url, info["title"]
-
-    def _crashed(self, _: dict[str, Any], session_id: str) -> None:
-        tab = self._sessions.get(session_id)
-        if tab is not None and tab.session_id == session_id:
-            tab.ended(crashed=True)
-
-    def _dialog_opened(self, params: dict[str, Any], session_id: str) -> None:
-        tab = self._sessions.get(session_id)
-        if tab is not None:
-            tab.dialog_opened(
-                DialogView(params["type"], params["message"], params.get("defaultPrompt", ""), params["url"], tab)
-            )
-
-    def _dialog_closed(self, _: dict[str, Any], session_id: str) -> None:
-        tab = self._sessions.get(session_id)
-        if tab is not None:
-            tab.dialog_closed()
-
-    def _frame_navigated(self, params: dict[str, Any], session_id: str) -> None:
-        tab = self._sessions.get(session_id)
-        if tab is None:
-            return
-        frame = params["frame"]
-        if frame["id"] == tab.target_id:
-            tab.frames.forget_all()
-            tab.url = frame.get("unreachableUrl") or frame["url"] + frame.get("urlFragment", "")
-        else:
-            tab.frames.frame_changed(frame["id"])
-            tab.activity.frame_arrived(frame["id"])
-
-    def _frame_detached(self, params: dict[str, Any], session_id: str) -> None:
-        tab = self._sessions.get(session_id)
-        if tab is not None:
-            tab.frames.frame_changed(params["frameId"])
-            tab.activity.frame_arrived(params["frameId"])
-
-    def _download_begun(self, params: dict[str, Any], session_id: str) -> None:
-        del session_id
-        for tab in self._tabs.values():
-            if tab.target_id == params.get("frameId"):
-                tab.activity.download_begun()
-            else:
-                tab.activity.touch()
-
-    def _refused(self, frame_id: str, is_document: bool, reason: str) -> None:
-        _log.info("request refused by policy", reason=reason)
-        if not is_document:
-            return
-        tab = self._tabs.get(frame_id)
-        if tab is not None:
-            tab.refusals.append(reason)
-            tab.activity.touch()
-        self._notes.append(f"A document was not loaded: {reason}")
-
     # ---- parts of observing and of tabs ---------------------------------------------------------------------------
+
+    def _collector(self, tab: Tab) -> Collector:
+        open_tabs = {one.target_id for one in self._tabs}
+        for target_id in set(self._collectors) - open_tabs:
+            del self._collectors[target_id]
+        return self._collectors.setdefault(tab.target_id, Collector(tab))
 
     async def _read(self, tab: Tab) -> Reading:
         if tab.dialog is None and not tab.crashed:
             for _ in range(3):
                 try:
-                    return await self._collectors[tab.target_id].read()
+                    return await self._collector(tab).read()
                 except ActionFailed as error:
                     if tab.dialog is None:
                         return Reading(
@@ -454,29 +319,6 @@ class Browser:
             return await self._grab(), ""
         except DisplayUnavailable as error:
             return None, f"{problem} {error.message}"
-
-    def _tab_views(self) -> tuple[TabView, ...]:
-        return tuple(tab.view(is_current=tab is self._current) for tab in self._tabs.values())
-
-    def _find_tab(self, tab_id: str) -> Tab:
-        for tab in self._tabs.values():
-            if tab.tab_id == tab_id.lower():
-                return tab
-        known = ", ".join(tab.tab_id for tab in self._tabs.values())
-        raise ActionFailed(f"There is no tab {tab_id!r}; the open tabs are {known}.")
-
-    async def _create_tab(self) -> Tab:
-        made = await self.cdp.send("Target.createTarget", {"url": "about:blank"})
-        # The event of its attachment comes before the answer.
-        tab = self._tabs[made["targetId"]]
-        await _wait_for_renderer(tab)
-        return tab
-
-
-async def _wait_for_renderer(tab: Tab) -> None:
-    """Wait until a tab's renderer answers: one that is navigated while it is being set up may crash."""
-    with suppress(ActionFailed, CdpError):
-        await tab.run("() => true", timeout=2.0)
 
 
 def _read_html(html: str, url: str) -> Content:

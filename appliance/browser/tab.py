@@ -205,6 +205,11 @@ class Tab:
             raise ActionFailed("This tab has no earlier page to go back to.")
         return await self._go("Page.navigateToHistoryEntry", {"entryId": history["entries"][position]["id"]})
 
+    def frame_changed(self, frame_id: str) -> None:
+        """Take note that a frame of the tab has a new document, or is gone."""
+        self.frames.frame_changed(frame_id)
+        self.activity.frame_arrived(frame_id)
+
     def dialog_opened(self, dialog: DialogView) -> None:
         """Take note of a native dialog and let go of whoever waits for the page."""
         self.dialog = dialog

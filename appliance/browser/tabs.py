@@ -1,0 +1,194 @@
+"""The tabs of a browser, kept by its events: which there are, which is current, and what befalls them."""
+
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any
+
+import structlog
+
+from appliance.browser.cdp import CdpConnection, Handler
+from appliance.browser.observation import TabView
+from appliance.browser.policy import Policy
+from appliance.browser.tab import DialogView, Tab
+from appliance.browser.waiting import Activity
+from appliance.errors import ActionFailed
+
+FOLLOW_SECONDS = 1.5
+"""A tab that a page opens within this time after an input of ours was opened by it."""
+
+_log = structlog.get_logger()
+
+
+class Tabs:
+    """Open tabs, oldest first. `opened` counts every one there ever was; `notes` wait for the next observation."""
+
+    def __init__(self, cdp: CdpConnection, policy: Policy) -> None:
+        """Begin to listen; tabs arrive once the browser is asked to attach them."""
+        self.current: Tab | None = None
+        self.opened = 0
+        self.notes: list[str] = []
+        self._cdp = cdp
+        self._policy = policy
+        self._tabs: dict[str, Tab] = {}
+        self._sessions: dict[str, Tab] = {}
+        self._listen()
+
+    def __iter__(self) -> Iterator[Tab]:
+        return iter(self._tabs.values())
+
+    def __len__(self) -> int:
+        return len(self._tabs)
+
+    def views(self) -> tuple[TabView, ...]:
+        """Return the tabs as shown to the model."""
+        return tuple(tab.view(is_current=tab is self.current) for tab in self)
+
+    def find(self, tab_id: str) -> Tab:
+        """Return the tab with this short name; raises ActionFailed, naming those there are."""
+        for tab in self:
+            if tab.tab_id == tab_id.lower():
+                return tab
+        known = ", ".join(tab.tab_id for tab in self)
+        raise ActionFailed(f"There is no tab {tab_id!r}; the open tabs are {known}.")
+
+    async def create(self) -> Tab:
+        """Open an empty tab, without making it current."""
+        made = await self._cdp.send("Target.createTarget", {"url": "about:blank"})
+        # The event of its attachment comes before the answer.
+        return self._tabs[made["targetId"]]
+
+    def touch(self) -> None:
+        """Wake whoever waits for any tab."""
+        for tab in self:
+            tab.activity.touch()
+
+    def refused(self, frame_id: str, is_document: bool, reason: str) -> None:
+        """Take note of a request that policy refused; `frame_id` is where it came from."""
+        _log.info("request refused by policy", reason=reason)
+        if not is_document:
+            return
+        tab = self._tabs.get(frame_id)
+        if tab is not None:
+            tab.refusals.append(reason)
+            tab.activity.touch()
+        self.notes.append(f"A document was not loaded: {reason}")
+
+    def _listen(self) -> None:
+        for event, handler in (
+            ("Target.attachedToTarget", self._attached),
+            ("Target.detachedFromTarget", self._detached),
+            ("Target.targetInfoChanged", self._info_changed),
+            ("Inspector.targetCrashed", self._crashed),
+            ("Page.javascriptDialogOpening", self._dialog_opened),
+            ("Page.javascriptDialogClosed", self._dialog_closed),
+            ("Page.frameNavigated", self._frame_navigated),
+            ("Page.frameDetached", self._frame_detached),
+            ("Browser.downloadWillBegin", self._download_begun),
+        ):
+            self._cdp.on(event, handler)
+        for event in Activity("").handlers():
+            self._cdp.on(event, self._passing_on(event))
+
+    def _passing_on(self, event: str) -> Handler:
+        def take(params: dict[str, Any], session_id: str) -> None:
+            tab = self._own(session_id)
+            if tab is not None:
+                tab.take(event, params)
+
+        return take
+
+    def _own(self, session_id: str) -> Tab | None:
+        """Return the tab whose own session this is, not that of one of its frames."""
+        tab = self._sessions.get(session_id)
+        return tab if tab is not None and tab.session_id == session_id else None
+
+    def _attached(self, params: dict[str, Any], session_id: str) -> None:
+        info, new_session = params["targetInfo"], params["sessionId"]
+        if session_id:
+            tab = self._sessions.get(session_id)
+            if tab is not None:
+                self._sessions[new_session] = tab
+                tab.frames.frame_attached(info["targetId"], new_session)
+            return
+        tab = Tab(self._cdp, self._policy, info, new_session)
+        while any(other.tab_id == tab.tab_id for other in self):
+            tab.tab_id = f"{int(tab.tab_id, 16) + 1:04x}"[-4:]
+        self._tabs[tab.target_id] = tab
+        self._sessions[new_session] = tab
+        self.opened += 1
+        tab.set_up()
+        self._follow(tab)
+
+    def _follow(self, tab: Tab) -> None:
+        """Make a new tab current when the current one opened it because of an input of ours."""
+        current = self.current
+        if current is None:
+            self.current = tab
+            return
+        is_ours = tab.opener_id in ("", current.target_id) and monotonic() - current.last_input < FOLLOW_SECONDS
+        if is_ours:
+            self.current = tab
+        current.activity.touch()
+
+    def _detached(self, params: dict[str, Any], _: str) -> None:
+        gone = params["sessionId"]
+        tab = self._sessions.pop(gone, None)
+        if tab is None:
+            return
+        if tab.session_id != gone:
+            tab.frames.session_ended(gone)
+            self._cdp.end_session(gone, "The frame went away.")
+            return
+        del self._tabs[tab.target_id]
+        tab.ended(crashed=False)
+        if tab is self.current:
+            opener = self._tabs.get(tab.opener_id)
+            self.current = opener or next(reversed(self._tabs.values()), None)
+            if self.current is not None:
+                self.notes.append("The current tab was closed; this is the tab that is shown now.")
+
+    def _info_changed(self, params: dict[str, Any], _: str) -> None:
+        info = params["targetInfo"]
+        tab = self._tabs.get(info["targetId"])
+        if tab is not None:
+            tab.url, tab.title = info["url"] or tab.url, info["title"]
+
+    def _crashed(self, _: dict[str, Any], session_id: str) -> None:
+        tab = self._own(session_id)
+        if tab is not None:
+            tab.ended(crashed=True)
+
+    def _dialog_opened(self, params: dict[str, Any], session_id: str) -> None:
+        tab = self._sessions.get(session_id)
+        if tab is not None:
+            tab.dialog_opened(
+                DialogView(params["type"], params["message"], params.get("defaultPrompt", ""), params["url"], tab)
+            )
+
+    def _dialog_closed(self, _: dict[str, Any], session_id: str) -> None:
+        tab = self._sessions.get(session_id)
+        if tab is not None:
+            tab.dialog_closed()
+
+    def _frame_navigated(self, params: dict[str, Any], session_id: str) -> None:
+        tab = self._sessions.get(session_id)
+        if tab is None:
+            return
+        frame = params["frame"]
+        if frame["id"] == tab.target_id:
+            tab.frames.forget_all()
+            tab.url = frame.get("unreachableUrl") or frame["url"] + frame.get("urlFragment", "")
+        else:
+            tab.frame_changed(frame["id"])
+
+    def _frame_detached(self, params: dict[str, Any], session_id: str) -> None:
+        tab = self._sessions.get(session_id)
+        if tab is not None:
+            tab.frame_changed(params["frameId"])
+
+    def _download_begun(self, params: dict[str, Any], _: str) -> None:
+        for tab in self:
+            if tab.target_id == params.get("frameId"):
+                tab.activity.download_begun()
+            else:
+                tab.activity.touch()
