@@ -3,6 +3,7 @@
 Frames of other sites live in processes of their own (out-of-process frames) and have a session each.
 """
 
+import asyncio
 import json
 from dataclasses import dataclass
 from functools import cache
@@ -50,9 +51,12 @@ class Frames:
         self._cdp = cdp
         self._worlds: dict[tuple[str, str], World] = {}
 
-    def set_up(self, session_id: str) -> None:
-        """Send what makes a session (of the tab, or of a frame in another process) report and carry our script."""
-        self._cdp.post("Page.enable", None, session_id)
+    def set_up(self, session_id: str) -> "asyncio.Future[dict[str, Any]]":
+        """Send what makes a session (of the tab, or of a frame in another process) report and carry our script.
+
+        Returns what is done once the session reports its documents.
+        """
+        reporting = self._cdp.post("Page.enable", None, session_id)
         self._cdp.post(
             "Page.addScriptToEvaluateOnNewDocument",
             {"source": page_script(), "worldName": WORLD_NAME, "runImmediately": True},
@@ -68,6 +72,7 @@ class Frames:
             },
             session_id,
         )
+        return reporting
 
     def frame_attached(self, frame_id: str, session_id: str) -> None:
         """Note a frame that got a process of its own."""

@@ -20,6 +20,9 @@ SETTLE_SECONDS = 5.0
 LOAD_SECONDS = 1.0
 """How much longer than its document and scripts a page's pictures are waited for."""
 
+REPORTING_SECONDS = 5.0
+"""How long a new tab is given until it reports what it does."""
+
 _NET_ERRORS = {
     "net::ERR_NAME_NOT_RESOLVED": "the name of the site cannot be resolved",
     "net::ERR_CONNECTION_REFUSED": "the site refused the connection",
@@ -87,10 +90,11 @@ class Tab:
         self._open: set[tuple[str, asyncio.Future[dict[str, Any]]]] = set()
         self._take = self.activity.handlers()
         self._is_focused = False
+        self._reporting: asyncio.Future[dict[str, Any]] | None = None
 
     def set_up(self) -> None:
         """Send, without waiting, what makes the tab report what it does."""
-        self.frames.set_up(self.session_id)
+        self._reporting = self.frames.set_up(self.session_id)
         for method, params in (
             ("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
             ("Inspector.enable", None),
@@ -238,6 +242,9 @@ class Tab:
         start, from_url, before = monotonic(), self.url, self.activity.document
         self.refusals.clear()
         self.crashed = False
+        if self._reporting is not None:
+            # A document that begins before its tab reports would be waited for in vain.
+            await asyncio.wait((self._reporting,), timeout=REPORTING_SECONDS)
         asking = self._cdp.post(method, params, self.session_id)
         answer = await self._wait_for_commit(asking, before)
         if self.refusals:
