@@ -1,8 +1,6 @@
 """Puts the appliance together: settings in, everything running out, and exactly the reverse at the end."""
 
 import fcntl
-import os
-import secrets
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -11,7 +9,6 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from appliance.browser.policy import Policy
-from appliance.displays.layout import PoolLayout
 from appliance.displays.pool import SlotPool
 from appliance.displays.supervisor import Supervisor
 from appliance.errors import SettingsInvalid
@@ -23,8 +20,10 @@ from appliance.persistence.migration import migrate
 from appliance.runtime.choices import ModelRules
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.equipment import Equipment
+from appliance.runtime.folders import make_layout, prepare_data_dir
 from appliance.runtime.links import Signer
 from appliance.runtime.recovery import recover
+from appliance.runtime.secret import read_secret
 from appliance.runtime.sessions import Sessions
 from appliance.settings import Settings
 
@@ -82,48 +81,6 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
         )
 
 
-def prepare_data_dir(settings: Settings) -> None:
-    """Make the data directory, readable by this user only; raises SettingsInvalid when that cannot be."""
-    try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not os.access(settings.data_dir, os.W_OK | os.X_OK):
-            raise PermissionError(13, os.strerror(13))
-    except OSError as error:
-        raise SettingsInvalid(
-            f"DATA_DIR {settings.data_dir} cannot be used ({error.strerror}); correct its owner or choose another."
-        ) from error
-
-
-def read_secret(settings: Settings) -> bytes:
-    """Return the secret of cookies and links: SECRET_KEY, else the one in the data directory, made at first use."""
-    if settings.secret_key is not None:
-        return settings.secret_key.get_secret_value().encode()
-    path = settings.data_dir / "secret.key"
-    try:
-        if not path.exists():
-            _write_once(path, secrets.token_urlsafe(48))
-        secret = path.read_text().strip()
-    except OSError as error:
-        raise SettingsInvalid(f"The key file {path} cannot be read ({error.strerror}); correct its owner.") from error
-    if len(secret) < 32:
-        raise SettingsInvalid(
-            f"The key file {path} is damaged; restore it, or delete it to end all sign-ins and links."
-        )
-    return secret.encode()
-
-
-def make_layout(settings: Settings) -> PoolLayout:
-    """Return where this instance's displays, views and browsers are."""
-    return PoolLayout(
-        slots=settings.max_concurrent_sessions,
-        run_dir=settings.socket_dir,
-        log_dir=settings.data_dir / "logs",
-        display_base=settings.display_base,
-        bridge_port_base=settings.bridge_port_base,
-        cdp_port_base=settings.cdp_port_base,
-    )
-
-
 def make_keys(settings: Settings) -> ProviderKeys:
     """Return the providers' keys and addresses."""
     return ProviderKeys(
@@ -176,11 +133,6 @@ def _sole_use(data_dir: Path) -> Generator[None]:
                 f"Another server works in DATA_DIR {data_dir.absolute()}; stop it or choose another folder."
             ) from error
         yield
-
-
-def _write_once(path: Path, text: str) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
 
 
 def _reveal(secret: SecretStr | None) -> str:

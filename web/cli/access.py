@@ -9,7 +9,7 @@ from uuid import UUID
 from appliance.persistence import keys
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.migration import migrate
-from appliance.runtime.assembly import prepare_data_dir
+from appliance.runtime.folders import prepare_data_dir
 from appliance.settings import Settings
 from web.cli.client import ApiClient, open_client
 

@@ -14,7 +14,9 @@ from appliance.browser.chromium import can_sandbox, find_chromium
 from appliance.displays.probe import is_port_free
 from appliance.errors import PilothouseError
 from appliance.models.providers import configured_models
-from appliance.runtime.assembly import make_keys, make_layout, prepare_data_dir, read_secret
+from appliance.runtime.assembly import make_keys
+from appliance.runtime.folders import make_layout, prepare_data_dir
+from appliance.runtime.secret import read_secret
 from appliance.settings import Settings, load_settings
 from web.cli.access import local_url
 from web.cli.client import open_client

@@ -3,7 +3,7 @@
 import typer
 
 from appliance.persistence.migration import migrate_blocking
-from appliance.runtime.assembly import prepare_data_dir
+from appliance.runtime.folders import prepare_data_dir
 from appliance.settings import load_settings
 
 

@@ -13,14 +13,13 @@ import typer
 import uvicorn
 import uvloop
 
-from appliance.errors import PilothouseError
 from appliance.runtime.assembly import Appliance, open_appliance
 from appliance.settings import Settings, find_unknown_names, load_settings
 from web.app import create_app
+from web.cli.listening import listen
 from web.cli.logs import set_up_logging
 
 _SECONDS_FOR_ANSWERS = 2
-_BACKLOG = 2048
 
 log = structlog.get_logger()
 
@@ -36,14 +35,9 @@ def serve() -> None:
     set_up_logging(settings)
     for name in find_unknown_names(os.environ):
         log.warning("a variable looks like a misspelt setting and is ignored", name=name)
-    listener = _listen(settings)
+    listener = listen(settings)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, listener))
-
-
-def require_free_port(settings: Settings) -> None:
-    """Raise PilothouseError when the server could not listen."""
-    _listen(settings).close()
 
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
@@ -98,20 +92,3 @@ def _hang_up(connection: Any) -> None:
     cycle = getattr(connection, "cycle", None)
     if cycle is not None and cycle.response_started and not cycle.response_complete:
         connection.transport.close()
-
-
-def _listen(settings: Settings) -> socket.socket:
-    """Return the listening socket; raises PilothouseError naming port and remedy."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((settings.host, settings.port))
-        listener.listen(_BACKLOG)
-    except OSError as error:
-        listener.close()
-        raise PilothouseError(
-            f"Cannot listen on {settings.host} port {settings.port} ({error.strerror}); "
-            "end the program that uses it or set PORT or HOST."
-        ) from error
-    return listener

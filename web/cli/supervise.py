@@ -5,9 +5,10 @@ import os
 import typer
 
 from appliance.persistence.migration import migrate_blocking
-from appliance.runtime.assembly import make_layout, prepare_data_dir, read_secret
+from appliance.runtime.folders import make_layout, prepare_data_dir
+from appliance.runtime.secret import read_secret
 from appliance.settings import load_settings
-from web.cli.serve import require_free_port
+from web.cli.listening import require_free_port
 
 
 def register(app: typer.Typer) -> None:

@@ -4,8 +4,10 @@ from datetime import UTC, datetime
 import pytest
 
 from appliance.errors import ActionRefused, SettingsInvalid
-from appliance.runtime.assembly import make_equipment, open_appliance, prepare_data_dir, read_secret
+from appliance.runtime.assembly import make_equipment, open_appliance
+from appliance.runtime.folders import prepare_data_dir
 from appliance.runtime.links import Signer
+from appliance.runtime.secret import read_secret
 from appliance.runtime.wishes import SessionWish
 from appliance.settings import Settings
 from appliance.words import FailureKind, SessionStatus
