@@ -177,8 +177,13 @@
     return false;
   };
 
+  const release = (watch) => {
+    watch.observer.disconnect();
+    for (const view of watch.views) view.removeEventListener('beforeprint', watch.print);
+  };
+
   const begin = (element) => {
-    if (store.watch) store.watch.observer.disconnect();
+    if (store.watch) release(store.watch);
     const roots = rootsOf(documentsOf(element));
     const watch = { element, before: snapshot(element, roots), added: 0, removed: 0, other: 0, records: 0, came: [], went: 0 };
     watch.take = (records) => {
@@ -205,6 +210,9 @@
     watch.observer = new MutationObserver(watch.take);
     for (const root of roots)
       watch.observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+    watch.print = () => { watch.printed = true; };
+    watch.views = roots.filter((root) => root.defaultView).map((root) => root.defaultView);
+    for (const view of watch.views) view.addEventListener('beforeprint', watch.print);
     store.watch = watch;
     const target = element && controlOf(element);
     return {
@@ -234,7 +242,7 @@
     if (!watch) return null;
     store.watch = null;
     watch.take(watch.observer.takeRecords());
-    watch.observer.disconnect();
+    release(watch);
     const { element, before } = watch;
     const after = snapshot(element, rootsOf(documentsOf(element && element.isConnected ? element : null)), before.subject);
     const whole = before.complete && after.complete;
@@ -261,6 +269,7 @@
       // Where a browser's own check stopped a form, it gives the focus to the first field that is wrong.
       invalid: form && !form.noValidate && active === form.querySelector(':is(input,select,textarea):invalid')
         ? `${described(active)}: ${active.validationMessage}` : '',
+      printed: !!watch.printed,
       connected: !element || element.isConnected,
       state: after.state, changes,
       renamed,

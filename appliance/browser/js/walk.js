@@ -33,6 +33,9 @@
   // What one walk is filling.
   let lines, buffer, anchor, sink, depth, level, cursorChecks;
   let labels = new Map();
+  let hinted = new Set();
+  let hasInert = false;
+  let hasModal = false;
 
   class Line {
     constructor(element, text, numbered) {
@@ -82,7 +85,10 @@
     const root = CAN_HOST.has(tag) || tag.includes("-") ? parent.shadowRoot : null;
     if (root) {
       eyes.observe(root);
+      findHints(root);
       visit(root, flags);
+    } else if (parent.firstElementChild === null) {
+      if (!(flags & MUTE)) add(parent.textContent, parent);
     } else visit(parent, flags);
     level -= 1;
   };
@@ -112,8 +118,7 @@
     const tag = node.localName;
     const kind = KINDS[tag];
     if (kind === SKIP) return;
-    const hasAttributes = node.hasAttributes();
-    if (!hasAttributes && FORMATTING.has(tag)) return visit(node, flags);
+    if (FORMATTING.has(tag) && !node.hasAttributes()) return visit(node, flags);
     if (flags & SEE_THROUGH) {
       if (isFormControl(node) && node.type !== "hidden") control(node, flags, "");
       else descend(node, flags);
@@ -141,7 +146,7 @@
       case MEDIA: return node.controls ? control(node, flags, "") : undefined;
     }
     if (flags & INSIDE) {
-      if (hasAttributes && isExplicit(node)) return control(node, flags, "");
+      if (isExplicit(node)) return control(node, flags, "");
     } else if (isMarked(node, flags)) return marked(node, kind, flags);
     switch (kind) {
       case undefined: return inline(node, flags);
@@ -178,8 +183,9 @@
     const tag = node.localName;
     const inner = INDENTED.has(tag) && depth < 5 ? 1 : 0;
     const from = lines.length;
-    if (tag === "dialog" || (node.hasAttributes() && /^(alert)?dialog$/.test(node.getAttribute("role") || ""))) {
+    if (tag === "dialog" || (hinted.has(node) && /^(alert)?dialog$/.test(node.getAttribute("role") || ""))) {
       lines.push(new Line(node, "dialog:", false));
+      if (tag === "dialog" && node.matches(":modal")) hasModal = true;
     }
     depth += inner;
     if (kind === HEADING) add(`${"#".repeat(+tag[1])} `, node);
@@ -204,10 +210,9 @@
     if (labels.has(target)) labels.get(target).push(node);
     else labels.set(target, [node]);
     // The label's text is on the line of its control; only a control that is not drawn is used through the label.
-    if (!target.checkVisibility({ visibilityProperty: true }) && USED_THROUGH_LABEL.test(target.type)) {
-      return control(node, flags, "");
+    if (!target.checkVisibility({ visibilityProperty: true })) {
+      return USED_THROUGH_LABEL.test(target.type) ? control(node, flags, "") : inline(node, flags);
     }
-    if (!target.checkVisibility({ visibilityProperty: true })) return inline(node, flags);
     descend(node, flags | MUTE | INSIDE);
   };
 
@@ -229,14 +234,23 @@
     else if (node.localName === "canvas") descend(node, flags);
   };
 
+  // Elements that attributes may make a control or a dialog, found by one query per tree: cheaper than asking each.
+  const HINTS = "[role], [tabindex], [onclick], [contenteditable], [inert]";
+  const findHints = (root) => {
+    for (const node of root.querySelectorAll(HINTS)) {
+      hinted.add(node);
+      if (node.inert) hasInert = true;
+    }
+  };
   const isExplicit = (node) => {
+    if (!hinted.has(node)) return false;
     const role = node.getAttribute("role");
     if (role !== null && ROLES.has(role)) return true;
-    return node.hasAttribute("onclick") || node.isContentEditable && node.hasAttribute("contenteditable");
+    return node.hasAttribute("onclick") || (node.hasAttribute("contenteditable") && node.isContentEditable);
   };
   // Whether an element that is no control by its tag was made one.
   const isMarked = (node, flags) => {
-    if (node.hasAttributes()) {
+    if (hinted.has(node)) {
       if (isExplicit(node)) return true;
       const tabindex = node.getAttribute("tabindex");
       if (tabindex !== null && tabindex[0] !== "-") return true;
@@ -295,6 +309,7 @@
     lines.push(line);
     if (!inner) return;
     eyes.observe(inner);
+    findHints(inner);
     const outer = sink;
     sink = null;
     depth += 1;
@@ -358,7 +373,6 @@
   };
 
   let focused = null;
-  let hasInert = false;
 
   // Everything of an element after its number, its name and its role.
   const describeElement = (line) => {
@@ -403,11 +417,18 @@
   };
 
   // What lies on top of an element that is in view; "" when a click reaches it.
+  // A hit test takes longer the larger the document is: very large ones get fewer. (By count and not by time, so that
+  // equal pages read equal.) Whoever points at an element tests it anyway.
+  const HIT_TEST_WORK = 5e5;
+  const MIN_HIT_TESTS = 8;
+  let hitTests = 0;
   const coverOf = (node) => {
+    if (hitTests <= 0) return "";
     const box = node.getBoundingClientRect();
     const view = node.ownerDocument.defaultView;
     if (box.width === 0 || box.height === 0) return "";
     if (box.bottom <= 0 || box.right <= 0 || box.top >= view.innerHeight || box.left >= view.innerWidth) return "";
+    hitTests -= 1;
     const found = eyes.hit(node);
     return found && found.covered ? found.covered : "";
   };
@@ -442,6 +463,9 @@
   const read = () => {
     lines = [];
     labels = new Map();
+    hinted = new Set();
+    hasInert = hasModal = false;
+    findHints(document);
     cursorChecks = 0;
     buffer = "";
     sink = null;
@@ -467,7 +491,7 @@
 
   const write = (from, budget) => {
     focused = deepFocus();
-    hasInert = !!document.querySelector("[inert]");
+    hitTests = Math.max(MIN_HIT_TESTS, HIT_TEST_WORK / document.getElementsByTagName("*").length);
     const out = [];
     let size = 0;
     let index = from;
@@ -536,7 +560,7 @@
       hash: hashAll(),
       mutations: eyes.count(),
       loading: document.readyState === "loading",
-      modal: !!document.querySelector("dialog:modal"),
+      modal: hasModal,
     });
   };
 
