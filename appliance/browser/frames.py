@@ -14,8 +14,13 @@ import msgspec
 
 from appliance.browser.cdp import CdpConnection, CdpError, SessionGone
 
+# The print preview stops the page until a person closes it. A page that prints hears what it would hear of a printer.
+NO_PRINTING = """window.print = ({ print() {
+  dispatchEvent(new Event('beforeprint'));
+  dispatchEvent(new Event('afterprint'));
+} }).print"""
 WORLD_NAME = "pilothouse"
-SCRIPTS = ("watch.js", "words.js", "walk.js", "reach.js")
+SCRIPTS = ("watch.js", "words.js", "walk.js", "describe.js", "collect.js", "reach.js")
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,9 @@ class Frames:
             "Page.addScriptToEvaluateOnNewDocument",
             {"source": page_script(), "worldName": WORLD_NAME, "runImmediately": True},
             session_id,
+        )
+        self._cdp.post(
+            "Page.addScriptToEvaluateOnNewDocument", {"source": NO_PRINTING, "runImmediately": True}, session_id
         )
         self._cdp.post(
             "Target.setAutoAttach",

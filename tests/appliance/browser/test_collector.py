@@ -34,6 +34,7 @@ async def test_controls_are_shown_with_the_facts_that_matter(browser: Browser, s
     assert shows("Blue chair") == "<a href=/products/12?colour=blue>Blue chair"
     assert shows("Elsewhere") == "<a href=other.example/very/long>Elsewhere"
     assert shows("Close") == "<button>Close"
+    assert "Card text" in [line.strip() for line in seen.lines]
 
 
 async def test_text_between_controls_is_shown_in_document_order(browser: Browser, site: Site) -> None:

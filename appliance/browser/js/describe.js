@@ -1,0 +1,146 @@
+// Writes out what an element is: its tag, the facts that matter about it, and its name.
+{
+  const { squeeze, cut, quote } = eyes;
+
+  const NAMED_INPUT = /^(checkbox|radio|submit|button|reset|image|file|password|email|number|date|time|datetime-local|month|week|search|tel|url|range|color)$/;
+  const state = (node, name, value, parts) => {
+    if (value === true || value === "true") parts.push(name);
+    else if (value === "false") parts.push(`${name}=false`);
+    else if (value) parts.push(`${name}=${quote(cut(squeeze(String(value)), 100))}`);
+  };
+  const inputParts = (node, parts) => {
+    const type = node.type;
+    if (NAMED_INPUT.test(type)) parts.push(`type=${type}`);
+    if (type === "checkbox" || type === "radio") {
+      if (node.indeterminate) parts.push("indeterminate");
+      else if (node.checked) parts.push("checked");
+    } else if (type === "file") {
+      state(node, "value", [...node.files].map((file) => file.name).join(", "), parts);
+      state(node, "accept", node.accept, parts);
+    } else if (eyes.isSecret(node)) {
+      if (node.value) parts.push("value=•••");
+    } else if (!/^(submit|button|reset|image)$/.test(type)) state(node, "value", node.value, parts);
+    state(node, "multiple", node.multiple, parts);
+    for (const name of ["min", "max", "step", "pattern"]) state(node, name, node.getAttribute(name), parts);
+    state(node, "list", node.list ? [...node.list.options].slice(0, 8).map((one) => one.value).join(" | ") : "", parts);
+  };
+  const selectParts = (node, parts) => {
+    const chosen = [...node.selectedOptions].map((one) => squeeze(one.label)).join(", ");
+    parts.push(`value=${quote(cut(chosen, 100))}`);
+    state(node, "multiple", node.multiple, parts);
+    const options = [...node.options].slice(0, 12).map((one) => cut(squeeze(one.label), 30));
+    const more = node.options.length - options.length;
+    parts.push(`options=${quote(cut(options.join(" | "), 160) + (more > 0 ? ` | ${more} more` : ""))}`);
+  };
+  const ARIA = new Set(["expanded", "checked", "selected", "pressed", "current", "haspopup", "invalid", "sort", "valuenow"]);
+  const commonParts = (node, parts) => {
+    state(node, "placeholder", node.getAttribute("placeholder") || node.getAttribute("aria-placeholder"), parts);
+    state(node, "required", node.required === true || node.getAttribute("aria-required") === "true", parts);
+    state(node, "readonly", node.readOnly === true && /^(input|textarea)$/.test(node.localName), parts);
+    state(node, "disabled", node.matches(":disabled") || node.getAttribute("aria-disabled") === "true", parts);
+    for (const attribute of node.getAttributeNames()) {
+      if (!attribute.startsWith("aria-")) continue;
+      const name = attribute.slice(5);
+      const value = ARIA.has(name) ? node.getAttribute(attribute) : null;
+      if (value !== null && !(value === "false" && /^(invalid|haspopup|current)$/.test(name))) state(node, name, value, parts);
+    }
+    if (node.localName === "summary" && node.parentElement?.localName === "details") {
+      parts.push(node.parentElement.open ? "expanded" : "expanded=false");
+    }
+    if (node.willValidate && node.matches(":user-invalid")) state(node, "invalid", node.validationMessage, parts);
+    if (hasInert && node.closest("[inert]")) parts.push("inert");
+    if (node === focused) parts.push("focused");
+  };
+
+  let focused = null;
+  let hasInert = false;
+  let labels = new Map();
+
+  // Everything of an element after its number, its name and its role.
+  const describeElement = (line) => {
+    const node = line.element;
+    const tag = node.localName;
+    const parts = [];
+    const role = node.getAttribute("role");
+    if (role && role !== tag) parts.push(`role=${quote(cut(role, 30))}`);
+    let name = line.text;
+    if (tag === "a") state(node, "href", node.hasAttribute("href") || node.hasAttribute("xlink:href") ? eyes.shortHref(node) : "", parts);
+    else if (tag === "input") inputParts(node, parts);
+    else if (tag === "select") selectParts(node, parts);
+    else if (tag === "textarea") state(node, "value", eyes.isSecret(node) ? "" : cut(node.value, 200), parts);
+    else if (tag === "label" && node.control) {
+      parts.push(`for=${node.control.type}`);
+      if (node.control.checked) parts.push("checked");
+      if (node.control.disabled) parts.push("disabled");
+    } else if (tag === "button" && node.type === "submit" && node.form) parts.push("type=submit");
+    if (node.isContentEditable && node.hasAttribute("contenteditable")) parts.push("editable");
+    commonParts(node, parts);
+    if (!name && tag === "input" && /^(submit|button|reset)$/.test(node.type)) name = node.value || node.type;
+    if (!name) name = eyes.controlName(node, labels.get(node)) || (line.container ? "" : eyes.pictureName(node));
+    if (!name) fallbackParts(node, parts);
+    if (line.mark) parts.push(line.mark);
+    const cover = coverOf(node);
+    if (cover) parts.push(`covered-by=${quote(cover)}`);
+    return [`<${[tag, ...parts].join(" ")}>${name}`, name, role || implied(node, tag)];
+  };
+  const fallbackParts = (node, parts) => {
+    // Without any word to know it by, what the author called it may help.
+    const own = node.getAttribute("name") || node.id || (typeof node.className === "string" ? node.className : "");
+    const kind = node.getAttribute("name") ? "name" : node.id ? "id" : "class";
+    if (own) parts.push(`${kind}=${quote(cut(squeeze(own), 60))}`);
+  };
+  const implied = (node, tag) => {
+    if (tag === "a") return "link";
+    if (tag === "select") return node.multiple ? "listbox" : "combobox";
+    if (tag === "textarea") return "textbox";
+    if (tag !== "input") return tag === "button" || tag === "summary" ? "button" : "";
+    if (/^(checkbox|radio)$/.test(node.type)) return node.type;
+    return /^(submit|button|reset|image)$/.test(node.type) ? "button" : "textbox";
+  };
+
+  // What lies on top of an element that is in view; "" when a click reaches it.
+  // A hit test takes longer the larger the document is: very large ones get fewer. (By count and not by time, so that
+  // equal pages read equal.) Whoever points at an element tests it anyway.
+  const HIT_TEST_WORK = 5e5;
+  const MIN_HIT_TESTS = 8;
+  let hitTests = 0;
+  const coverOf = (node) => {
+    if (hitTests <= 0) return "";
+    const box = node.getBoundingClientRect();
+    const view = node.ownerDocument.defaultView;
+    if (box.width === 0 || box.height === 0) return "";
+    if (box.bottom <= 0 || box.right <= 0 || box.top >= view.innerHeight || box.left >= view.innerWidth) return "";
+    hitTests -= 1;
+    const found = eyes.hit(node);
+    return found && found.covered ? found.covered : "";
+  };
+  const frameLine = (line) => {
+    const node = line.element;
+    const parts = [];
+    state(node, "title", node.title || node.getAttribute("aria-label") || node.name, parts);
+    if (line.frame) state(node, "src", node.src, parts);
+    return `<${["iframe", ...parts].join(" ")}>`;
+  };
+
+  const deepFocus = () => {
+    let one = document.activeElement;
+    for (let steps = 0; one && steps < 20; steps += 1) {
+      let inner = one.shadowRoot?.activeElement;
+      try {
+        inner ||= one.contentDocument?.activeElement;
+      } catch { /* another origin */ }
+      if (!inner) break;
+      one = inner;
+    }
+    return one && one.localName !== "body" ? one : null;
+  };
+
+  // Must be called before a document's elements are described, with what was found while reading it.
+  eyes.beginDescribing = (found) => {
+    labels = found.labels;
+    hasInert = found.hasInert;
+    focused = deepFocus();
+    hitTests = Math.max(MIN_HIT_TESTS, HIT_TEST_WORK / document.getElementsByTagName("*").length);
+  };
+  Object.assign(eyes, { describeElement, frameLine });
+}
