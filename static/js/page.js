@@ -88,3 +88,12 @@ showCopyButtons(document);
 document.addEventListener("htmx:after:swap", () => { showCopyButtons(document); tick(); });
 tick();
 setInterval(tick, 1000);
+
+// A form is sent once: stopping, for one, takes a moment.
+document.addEventListener("submit", (event) => {
+  const button = event.submitter;
+  if (button && event.target.method !== "dialog") setTimeout(() => { button.disabled = true; });
+});
+window.addEventListener("pageshow", () => {
+  for (const button of document.querySelectorAll("form button:disabled")) button.disabled = false;
+});

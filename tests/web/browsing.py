@@ -5,11 +5,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
 EMAIL = "eva@example.com"
 PASSWORD = "correct horse battery"
+# What takes a moment takes ten on a machine that runs other tests beside.
+expect.set_options(timeout=15_000)
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"color_scheme": "light", "viewport": {"width": 1440, "height": 900}},
     "dark": {"color_scheme": "dark", "viewport": {"width": 1440, "height": 900}},
@@ -36,7 +38,7 @@ class Visitor:
     def __post_init__(self) -> None:
         self.page.on("console", self._note)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.set_default_timeout(10_000)
+        self.page.set_default_timeout(30_000)
 
     def _note(self, message: ConsoleMessage) -> None:
         # Chromium drops requests when an interface of the machine comes or goes; that is no fault of a page.

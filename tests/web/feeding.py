@@ -8,6 +8,8 @@ from uuid import UUID
 from PIL import Image
 
 from appliance.events import ActionCall, ActionFinished, Notice, RunStarted, StepPlanned, TokenCount
+from appliance.feed.writer import write_event
+from appliance.persistence.database import Transaction
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.wishes import SessionWish
 from appliance.words import Ending, FailureKind, ReceiptStatus, SessionStatus
@@ -70,6 +72,15 @@ class FedSession:
 
     def notice(self, text: str) -> None:
         self.server.append(self.id, Notice(code="test", text=text, is_trouble=True))
+
+    def notices(self, count: int) -> None:
+        """Write many at once."""
+
+        async def write(transaction: Transaction) -> None:
+            for number in range(count):
+                await write_event(transaction, self.id, None, Notice(code="test", text=f"note {number}."))
+
+        self.server.write(write)
 
     def deliver(self, output: Any, summary: str = "All lamps are recorded.", **outcome: Any) -> None:
         self._finish(SessionStatus.STOPPED, output=output, summary=summary, **outcome)

@@ -17,7 +17,8 @@ def curl_example(settings: Settings, key: str) -> str:
     task = f"Open {local_address(settings)}/demo/wares/brass-anchor-lamp"
     return (
         f"curl -s {settings.base_url}/v3/sessions \\\n"
-        f'  -H "X-Browser-Use-API-Key: {key}" -H "Content-Type: application/json" \\\n'
+        f'  -H "X-Browser-Use-API-Key: {key}" \\\n'
+        '  -H "Content-Type: application/json" \\\n'
         f"""  -d '{{"task": "{task}", "model": "autopilot"}}'"""
     )
 

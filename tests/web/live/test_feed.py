@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import httpx
 
 from appliance.runtime.links import live_url
+from tests.system.instance import eventually
 from tests.web.api.running import RunningServer
 from tests.web.feeding import FedSession, feed_session
 
@@ -112,3 +113,12 @@ def test_pictures_behind_a_link_carry_it_on(server: RunningServer) -> None:
     assert picture.headers["content-type"] == "image/jpeg"
     for name in ("0002.jpg", "..%2fhistory.json", "%2e%2e/history.json"):
         assert httpx.get(f"{server.url}/live/{run.id}/screenshots/{name}?{link}").status_code == 404
+
+
+def test_a_reader_that_leaves_leaves_nothing_behind(server: RunningServer) -> None:
+    run = feed_session(server, "Be left")
+    watches = server.appliance.hub._watches
+    with follow(server, run) as messages:
+        next(messages)
+        assert run.id in watches
+    eventually(lambda: run.id not in watches, "the watch is gone")

@@ -61,7 +61,6 @@ def test_a_person_signs_in_gives_a_task_watches_it_live_and_reads_the_answer(
     )
     with visit(browser, f"http://127.0.0.1:{instance.port}") as visitor:
         page = visitor.page
-        page.set_default_timeout(30_000)
         visitor.sign_in()
         page.get_by_label("Task", exact=True).fill("RUN-watched Who makes the ship's bell?")
         page.get_by_label("Model").select_option("house-model")
@@ -89,7 +88,6 @@ def test_stop_ends_a_run_that_is_being_watched(instance: Instance, stand_in: Sta
     stand_in.add("RUN-stopped", [{"reply": {"wait": {"seconds": 1}}, "__delay__": 0.3}])
     with visit(browser, f"http://127.0.0.1:{instance.port}") as visitor:
         page = visitor.page
-        page.set_default_timeout(30_000)
         visitor.sign_in()
         page.get_by_label("Task", exact=True).fill("RUN-stopped Go on and on")
         page.get_by_label("Model").select_option("house-model")

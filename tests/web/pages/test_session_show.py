@@ -166,8 +166,7 @@ def test_a_thumbnail_opens_large_and_closes_by_keyboard(eva: Visitor, server: Ru
 
 def test_earlier_steps_of_a_long_run_are_one_click_away(eva: Visitor, server: RunningServer) -> None:
     run = feed_session(server, "Work very long")
-    for number in range(205):
-        run.notice(f"note {number}.")
+    run.notices(205)
     eva.open(run.path)
     expect(eva.page.get_by_text("note 204.")).to_be_attached()
     expect(eva.page.get_by_text("note 0.")).to_have_count(0)

@@ -34,6 +34,7 @@ def test_the_first_start_makes_one_account_with_the_token_of_the_log(fresh: Inst
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Make my account").click()
         expect(page.get_by_role("heading", name="Your account is ready")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         key = page.get_by_label("Your API key").inner_text().strip()
         assert f'api_key="{key}"' in page.get_by_label("A request with the Python client").inner_text()
         assert key in page.get_by_label("A request with curl").inner_text()

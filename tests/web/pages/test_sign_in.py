@@ -34,7 +34,7 @@ def test_signing_out_ends_the_sign_in_on_the_server(stranger: Visitor) -> None:
     eva.sign_in()
     eva.page.wait_for_url(f"{eva.url}/")
     cookies = {cookie["name"]: cookie["value"] for cookie in eva.page.context.cookies()}
-    with httpx.Client(base_url=eva.url, cookies=cookies) as thief:
+    with httpx.Client(timeout=30, base_url=eva.url, cookies=cookies) as thief:
         assert thief.get("/sessions").status_code == 200
         eva.page.get_by_role("button", name="Sign out").click()
         expect(eva.page).to_have_url(f"{eva.url}/sign-in")
@@ -42,7 +42,7 @@ def test_signing_out_ends_the_sign_in_on_the_server(stranger: Visitor) -> None:
 
 
 def test_the_cookie_is_out_of_reach_for_scripts_and_other_sites(server: RunningServer) -> None:
-    with httpx.Client(base_url=server.url) as client:
+    with httpx.Client(timeout=30, base_url=server.url) as client:
         answer = post_form(client, "/sign-in", "/sign-in", email=EMAIL.upper(), password=PASSWORD, next="/sessions")
     assert answer.headers["location"] == "/sessions"
     cookie = answer.headers["set-cookie"]
@@ -55,7 +55,7 @@ def test_the_cookie_is_out_of_reach_for_scripts_and_other_sites(server: RunningS
 def test_behind_https_cookies_are_sent_over_https_only(tmp_path: Path) -> None:
     values = {"admin_email": EMAIL, "admin_password": SecretStr(PASSWORD), "public_url": "https://pilot.example"}
     for server in run_server(tmp_path, **values):
-        with httpx.Client(base_url=server.url) as client:
+        with httpx.Client(timeout=30, base_url=server.url) as client:
             form = client.get("/sign-in")
             assert "Secure" in form.headers["set-cookie"]
             client.cookies.set("pilothouse-form", form.headers["set-cookie"].split(";")[0].split("=")[1])
@@ -66,7 +66,7 @@ def test_behind_https_cookies_are_sent_over_https_only(tmp_path: Path) -> None:
 
 
 def test_forms_that_other_sites_made_are_refused(server: RunningServer) -> None:
-    with httpx.Client(base_url=server.url) as client:
+    with httpx.Client(timeout=30, base_url=server.url) as client:
         client.get("/sign-in")
         for path in ("/sign-in", "/", "/sign-out", "/demonstration", "/setup"):
             answer = client.post(path, data={"email": EMAIL, "password": PASSWORD, "task": "x"})
@@ -76,13 +76,13 @@ def test_forms_that_other_sites_made_are_refused(server: RunningServer) -> None:
 
 def test_after_sign_in_nobody_is_led_to_another_site(server: RunningServer) -> None:
     for target in ("//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"):
-        with httpx.Client(base_url=server.url) as client:
+        with httpx.Client(timeout=30, base_url=server.url) as client:
             answer = post_form(client, "/sign-in", "/sign-in", email=EMAIL, password=PASSWORD, next=target)
             assert answer.headers["location"] == "/", target
 
 
 def test_a_guesser_has_to_wait_even_with_the_right_password(server: RunningServer) -> None:
-    with httpx.Client(base_url=server.url) as client:
+    with httpx.Client(timeout=30, base_url=server.url) as client:
         for _ in range(8):
             wrong = post_form(client, "/sign-in", "/sign-in", email="nobody@example.com", password="guess")
             assert wrong.status_code == 401
@@ -92,27 +92,27 @@ def test_a_guesser_has_to_wait_even_with_the_right_password(server: RunningServe
 
 
 def test_a_token_that_was_planted_before_is_not_taken_over(server: RunningServer) -> None:
-    with httpx.Client(base_url=server.url, cookies={"pilothouse": "planted"}) as client:
+    with httpx.Client(timeout=30, base_url=server.url, cookies={"pilothouse": "planted"}) as client:
         answer = post_form(client, "/sign-in", "/sign-in", email=EMAIL, password=PASSWORD)
         assert "planted" not in answer.headers["set-cookie"]
-    with httpx.Client(base_url=server.url, cookies={"pilothouse": "planted"}) as attacker:
+    with httpx.Client(timeout=30, base_url=server.url, cookies={"pilothouse": "planted"}) as attacker:
         assert attacker.get("/").status_code == 303
 
 
 def test_a_sign_in_survives_a_restart_and_the_data_folder_holds_no_token(tmp_path: Path) -> None:
     cookies: dict[str, str] = {}
     for server in run_server(tmp_path, admin_email=EMAIL, admin_password=SecretStr(PASSWORD)):
-        with httpx.Client(base_url=server.url) as client:
+        with httpx.Client(timeout=30, base_url=server.url) as client:
             post_form(client, "/sign-in", "/sign-in", email=EMAIL, password=PASSWORD)
             cookies = dict(client.cookies)
     stored = b"".join(path.read_bytes() for path in (tmp_path / "data" / "sign-ins").iterdir())
     assert cookies["pilothouse"].encode() not in stored
     for server in run_server(tmp_path, admin_email=EMAIL, admin_password=SecretStr(PASSWORD)):
-        assert httpx.get(f"{server.url}/sessions", cookies=cookies).status_code == 200
+        assert httpx.get(f"{server.url}/sessions", cookies=cookies, timeout=30).status_code == 200
 
 
 def test_without_authentication_everybody_is_let_in(tmp_path: Path) -> None:
     for server in run_server(tmp_path, allow_insecure_no_auth=True):
-        page = httpx.get(f"{server.url}/")
+        page = httpx.get(f"{server.url}/", timeout=30)
         assert page.status_code == 200
         assert "Sign out" not in page.text
