@@ -70,7 +70,7 @@ class CdpConnection:
         self._reader = asyncio.create_task(self._read(), name="cdp reader")
 
     @classmethod
-    async def connect(cls, websocket_url: str, timeout: float = 5.0) -> "CdpConnection":
+    async def connect(cls, websocket_url: str, timeout: float = 15.0) -> "CdpConnection":
         """Open the socket at a `ws://` address; raises BrowserUnavailable when nothing answers there."""
         try:
             socket = await connect(

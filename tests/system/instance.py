@@ -133,13 +133,13 @@ class Instance:
             self.process = subprocess.Popen(
                 [PILOTHOUSE, *self.command], env=self.environment, cwd=self.folder, stdout=log, stderr=log
             )
-        eventually(self.is_ready, "the appliance is ready")
+        eventually(self.is_ready, "the appliance is ready", 60)
 
     def stop(self) -> None:
         """Stop it as an operator does, and wait until it has ended."""
         if self.process is not None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(25)
+            self.process.wait(40)
             self.process = None
 
     def run(self, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
