@@ -1,6 +1,7 @@
 """Actions that open addresses."""
 
 import re
+from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Literal
 from urllib.parse import quote_plus
@@ -16,6 +17,7 @@ ENGINES = {
     "bing": "https://www.bing.com/search?q=",
 }
 NAVIGATION_SECONDS = 40.0
+DOWNLOAD_SECONDS = 2.0
 
 _BARE_HOST = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#].*)?|localhost(?::\d+)?(?:[/?#].*)?", re.IGNORECASE)
 
@@ -44,23 +46,29 @@ async def _navigate(context: ActionContext, parameters: Navigate) -> Receipt:
     if _BARE_HOST.fullmatch(url):
         url = f"https://{url}"
     if not parameters.new_tab:
-        return _receipt(context, await browser.tab.navigate(url), "Navigated")
+        return await _go(context, browser.tab.navigate(url), "Navigated")
     before = browser.tab.tab_id
-    tab, navigation = await browser.open_tab(url)
-    done = _receipt(context, navigation, f"Opened tab {tab.tab_id} beside {before}, switched to it, navigated")
-    return replace(done, ends_chain=True)
+
+    async def opening() -> Navigation:
+        return (await browser.open_tab(url))[1]
+
+    done = await _go(context, opening(), "Navigated")
+    text = f"Opened tab {browser.tab.tab_id} beside {before} and switched to it. {done.text}"
+    return replace(done, text=text, ends_chain=True)
 
 
 async def _search(context: ActionContext, parameters: Search) -> Receipt:
     url = ENGINES[parameters.engine] + quote_plus(parameters.query)
-    return _receipt(context, await context.browser.tab.navigate(url), f"Searched {parameters.engine}")
+    return await _go(context, context.browser.tab.navigate(url), f"Searched {parameters.engine}")
 
 
 async def _go_back(context: ActionContext, _: GoBack) -> Receipt:
-    return _receipt(context, await context.browser.tab.go_back(), "Went back")
+    return await _go(context, context.browser.tab.go_back(), "Went back")
 
 
-def _receipt(context: ActionContext, navigation: Navigation, verb: str) -> Receipt:
+async def _go(context: ActionContext, moving: Awaitable[Navigation], verb: str) -> Receipt:
+    known = len(context.browser.downloads.all)
+    navigation = await moving
     dialog = context.browser.dialog
     if dialog is not None:
         text = f"Still at {navigation.from_url}: {describe(dialog)}; answer it with answer_dialog."
@@ -69,16 +77,16 @@ def _receipt(context: ActionContext, navigation: Navigation, verb: str) -> Recei
         text = f"The page could not be opened, {navigation.error}; the tab shows {navigation.to_url}."
         return Receipt(ReceiptStatus.FAILED, text, ends_chain=True)
     if navigation.is_download:
-        return _download_receipt(context, navigation)
+        return await _download_receipt(context, navigation, known)
     status = f" (HTTP {navigation.status})" if navigation.status is not None and navigation.status >= 400 else ""
     note = f" {navigation.note}" if navigation.note else ""
     text = f"{verb} from {navigation.from_url or 'an empty page'} to {navigation.to_url}{status}.{note}"
     return Receipt(ReceiptStatus.OK, text, ends_chain=True)
 
 
-def _download_receipt(context: ActionContext, navigation: Navigation) -> Receipt:
-    downloads = context.browser.downloads.all
-    what = f": {downloads[-1].describe()}" if downloads else ""
+async def _download_receipt(context: ActionContext, navigation: Navigation, known: int) -> Receipt:
+    begun = await context.browser.downloads.wait_begun(known, DOWNLOAD_SECONDS)
+    what = f": {begun[-1].describe()}" if begun else ""
     return Receipt(ReceiptStatus.OK, f"The address is a file{what}; the tab still shows {navigation.to_url}.")
 
 

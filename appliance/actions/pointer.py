@@ -55,6 +55,7 @@ async def _click(context: ActionContext, parameters: Click) -> Receipt:
         watch.stop()
         return spot
     hold_choosers(browser)
+    watch.is_click = True
     await dispatch(browser, press_events(spot, parameters.button, parameters.count))
     effect = await finish(context, watch)
     if watch.target.get("type") in ("submit", "image"):
@@ -70,6 +71,7 @@ async def _click_at(context: ActionContext, parameters: Click) -> Receipt:
     spot = await from_picture(browser, parameters.x, parameters.y)
     watch = await Watch.start(browser)
     hold_choosers(browser)
+    watch.is_click = True
     await dispatch(browser, click_events(spot, parameters.button, parameters.count))
     effect = await finish(context, watch)
     return receipt(f"{_verb(parameters)} at {parameters.x}, {parameters.y}", effect)

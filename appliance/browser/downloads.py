@@ -78,6 +78,17 @@ class Downloads:
             raise ActionFailed(f"There is no download {name!r}" + (f"; there are: {names}." if names else "."))
         return self.folder / name
 
+    async def wait_begun(self, known: int, timeout: float) -> tuple[Download, ...]:
+        """Return the downloads after the first `known` ones, waiting at most `timeout` seconds for one to begin."""
+        try:
+            async with asyncio.timeout(timeout):
+                while len(self._all) <= known:
+                    self._version.clear()
+                    await self._version.wait()
+        except TimeoutError:
+            pass
+        return self.since(known)
+
     async def wait_complete(self, timeout: float) -> Download | None:
         """Wait until no download runs, and return the newest one; None when none ended within `timeout` seconds."""
         before = {one.guid for one in self.all if one.state != "running"}

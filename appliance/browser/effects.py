@@ -1,5 +1,7 @@
 """What an action changed, measured: page, tabs, dialogs and downloads before and after, said in short clauses."""
 
+import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from appliance.browser.element import Element
 
 SETTLE_SECONDS = 3.0
+CHOOSER_SECONDS = 1.0
 SUBSTANTIAL_CONTROLS = 3
 SUBSTANTIAL_LINES = 12
 SUBSTANTIAL_ELEMENTS = 40
@@ -56,16 +59,20 @@ class Effect:
 
 
 class Watch:
-    """Watches one action from `start` to `finish`."""
+    """Watches one action from `start` to `finish`.
+
+    `target` is what `start` found out of the element; `is_click` is set by who clicks, as only then a chooser may open.
+    """
 
     def __init__(self, browser: "Browser", element: "Element | None") -> None:
         self.target: dict[str, Any] = {}
+        self.is_click = False
         self._browser = browser
         self._element = element
         self._tab = browser.tab
         self._url = browser.tab.url
         self._downloads = len(browser.downloads.all)
-        self._chooser = False
+        self._chooser = asyncio.Event()
         self._stop = browser.cdp.on("Page.fileChooserOpened", self._take_chooser)
 
     @classmethod
@@ -99,8 +106,6 @@ class Watch:
         facts = self._tab_facts()
         moved = bool(facts)
         facts += self._download_facts()
-        if self._chooser:
-            facts.append("the page asks for a file: use upload_file with this element")
         measured: dict[str, Any] | None = None
         if browser.tab.target_id == self._tab.target_id:
             measured = await self._call_end()
@@ -109,12 +114,15 @@ class Watch:
                 facts.insert(0, _navigated(self._url, browser.tab.url))
             else:
                 facts += _page_facts(measured)
+                await self._wait_for_chooser(measured)
+        if self._chooser.is_set():
+            facts.append("the page asks for a file: use upload_file with this element")
         if settled.reason == "cap":
             facts.append("the page is still loading")
         return Effect(
             tuple(facts),
             is_visible=bool(facts) or (measured is not None and _changed_weakly(measured)),
-            ends_chain=moved or self._chooser or (measured is not None and _is_substantial(measured)),
+            ends_chain=moved or self._chooser.is_set() or (measured is not None and _is_substantial(measured)),
             state=measured["state"] if measured else {},
             invalid=measured["invalid"].rstrip(".") if measured else "",
         )
@@ -147,8 +155,17 @@ class Watch:
         except CdpError:
             return None
 
+    async def _wait_for_chooser(self, measured: dict[str, Any]) -> None:
+        """Wait for the file chooser that the page seems to have opened: its event comes by another way, and later."""
+        if not self.is_click or not measured["consumed"] or self._download_facts():
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CHOOSER_SECONDS):
+                await self._chooser.wait()
+
     def _take_chooser(self, _: dict[str, Any], session_id: str) -> None:
-        self._chooser = self._chooser or session_id == self._tab.session_id
+        if session_id == self._tab.session_id:
+            self._chooser.set()
 
 
 def _navigated(before: str, after: str) -> str:
@@ -157,42 +174,34 @@ def _navigated(before: str, after: str) -> str:
 
 def _page_facts(measured: dict[str, Any]) -> list[str]:
     facts: list[str] = []
+    if measured["printed"]:
+        facts.append("the page wants to print, which is not done: use save_as_pdf to keep it")
     if measured["url_from"] != measured["url_to"]:
         facts.append(f"the address changed from {measured['url_from']} to {measured['url_to']}")
-    facts += [
-        f"{key} changed from {_quoted(key, before)} to {_quoted(key, after)}"
-        for key, before, after in measured["changes"]
-    ]
+    facts += [f"{key} changed from {_quoted(key, old)} to {_quoted(key, new)}" for key, old, new in measured["changes"]]
     if not measured["connected"]:
         facts.append("the element is no longer on the page")
     elif measured["renamed"]:
-        before, after = measured["renamed"]
-        facts.append(f'its text changed from "{before}" to "{after}"')
+        facts.append('its text changed from "{}" to "{}"'.format(*measured["renamed"]))
     facts += [f"{popup} opened" for popup in measured["popups"]]
-    facts += _control_facts(measured)
-    if measured["fields"]:
-        facts.append(f"{measured['fields']} other field(s) changed")
-    if measured["texts"]:
-        more = measured["lines"] - len(measured["texts"])
-        facts.append(
-            "new text: "
-            + " / ".join(f'"{text}"' for text in measured["texts"])
-            + (f" and {more} more lines" if more else "")
-        )
-    elif measured["lines_gone"]:
-        facts.append(f"{measured['lines_gone']} line(s) of text went away")
+    facts += [*_control_facts(measured), *_text_facts(measured)]
     if measured["frames_changed"]:
         facts.append("a frame loaded another page")
     if measured["focus"]:
         facts.append(f"{measured['focus']} has the focus")
-    if any(measured["scroll"]) or measured["inner_scrolled"]:
-        right, down = measured["scroll"]
-        facts.append(
-            f"scrolled by {down} px" + (f" down and {right} px right" if right else "")
-            if any(measured["scroll"])
-            else "an area scrolled"
-        )
+    if any(measured["scroll"]):
+        facts.append("scrolled by {1} px down and {0} px right".format(*measured["scroll"]))
+    elif measured["inner_scrolled"]:
+        facts.append("an area scrolled")
     return facts
+
+
+def _text_facts(measured: dict[str, Any]) -> list[str]:
+    if measured["texts"]:
+        texts = " / ".join(f'"{text}"' for text in measured["texts"])
+        more = measured["lines"] - len(measured["texts"])
+        return [f"new text: {texts}{f' and {more} more lines' if more else ''}"]
+    return [f"{measured['lines_gone']} line(s) of text went away"] if measured["lines_gone"] else []
 
 
 def _quoted(key: str, value: str) -> str:
@@ -206,6 +215,8 @@ def _control_facts(measured: dict[str, Any]) -> list[str]:
         facts.append(f"{measured['appeared']} control(s) appeared ({names}{', …' if measured['appeared'] > 3 else ''})")
     if measured["gone"]:
         facts.append(f"{measured['gone']} control(s) went away")
+    if measured["fields"]:
+        facts.append(f"{measured['fields']} other field(s) changed")
     return facts
 
 

@@ -199,6 +199,23 @@ async def test_leaving_an_open_menu_does_not_make_the_click_miss(page: Hands):
     assert done.status is ReceiptStatus.OK
 
 
+async def test_a_page_that_prints_does_not_stop(page: Hands):
+    await page.js("document.getElementById('save').onclick = () => { print(); document.title = 'printed'; }; 1")
+    done = await page.act("click", on="Save")
+    assert "wants to print" in done.text
+    assert done.status is ReceiptStatus.OK
+    assert await page.js("document.title") == "printed"
+
+
+async def test_the_browsers_own_menus_do_not_stop_the_page(page: Hands):
+    await page.js(
+        "document.body.insertAdjacentHTML('afterbegin', '<button oncontextmenu=event.stopPropagation()>Menu</button>')"
+    )
+    done = await page.act("click", on="Menu", button="right")
+    assert done.duration_ms < 3000
+    assert (await page.act("click", on="Save")).status is ReceiptStatus.OK
+
+
 async def test_dragging_moves_a_knob_with_the_mouse(page: Hands):
     done = await page.act("drag", from_index=await page.index("Knob"), to_index=await page.index("Drag me"))
     assert done.status is ReceiptStatus.OK
