@@ -60,6 +60,8 @@ def answer_problem(request: Request[Any, Any, Any], error: Exception) -> Respons
         return _answer(422, FieldProblems(_list_wrong_fields(error)))
     if isinstance(error, HTTPException) and error.status_code < 500:
         return _answer(error.status_code, Problem(_explain(request, error)), headers=error.headers)
+    if isinstance(error, RecursionError):
+        return _answer(400, Problem("The body is nested too deeply; send it flatter."))
     _log.error("request failed", method=request.method, path=request.url.path, exc_info=error)
     return _answer(500, Problem("A fault of the server; its log has the details."))
 

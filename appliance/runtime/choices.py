@@ -112,6 +112,10 @@ def check_schema(schema: dict[str, Any]) -> None:
     except jsonschema_rs.ValidationError as error:
         reason = error.message.splitlines()[0]
         raise RequestInvalid(f"outputSchema is not a usable JSON Schema: {reason}", "body", "outputSchema") from error
+    except ValueError as error:
+        # Nested deeper than the library goes, or text that is no Unicode.
+        reason = str(error).splitlines()[0]
+        raise RequestInvalid(f"outputSchema is not a usable JSON Schema: {reason}", "body", "outputSchema") from error
 
 
 def _require_price(entry: ModelEntry) -> None:

@@ -73,11 +73,14 @@ def read_schema(text: str) -> dict[str, Any] | None:
     if not text.strip():
         return None
     try:
-        schema = json.loads(text)
+        schema = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise RequestInvalid(
             f"This is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.", "body", "schema"
         ) from error
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else "it has a number that is too long"
+        raise RequestInvalid(f"This cannot be used as a schema: {reason}.", "body", "schema") from error
     if not isinstance(schema, dict):
         raise RequestInvalid('A schema is a JSON object, such as {"type": "object", …}.', "body", "schema")
     return cast("dict[str, Any]", schema)
@@ -91,10 +94,14 @@ def name_errors(error: RequestRefused) -> dict[str, str]:
     return {field if field in known else "other": error.message}
 
 
+def _refuse_constant(name: str) -> None:
+    raise RequestInvalid(f"This is not JSON: {name} is no number there.", "body", "schema")
+
+
 def _read_steps(text: str) -> int | None:
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= _MOST_STEPS):
+    if not (text.isascii() and text.isdigit() and len(text) < 7 and 1 <= int(text) <= _MOST_STEPS):
         raise RequestInvalid(f"Give a whole number from 1 to {_MOST_STEPS}.", "body", "max_steps")
     return int(text)
 

@@ -41,6 +41,14 @@ def test_malformed_json_is_told_as_such(http: httpx.Client, content: bytes) -> N
     assert "JSON" in answer.json()["detail"]
 
 
+def test_a_body_that_is_nested_without_end_is_refused(http: httpx.Client) -> None:
+    for depth, status_code in ((200, 422), (5_000, 400)):
+        content = b'{"model": "gpt-99", "outputSchema":' + b'{"not":' * depth + b"{}" + b"}" * depth + b"}"
+        assert http.post("/v3/sessions", content=content).status_code == status_code
+    deep = b'{"task": "x", "outputSchema":' + b'{"not":' * 400 + b"{}" + b"}" * 400 + b"}"
+    assert problem_of(http.post("/v3/sessions", content=deep))[0] == ["body", "outputSchema"]
+
+
 @pytest.mark.parametrize(
     ("body", "place", "text"),
     [
