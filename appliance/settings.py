@@ -67,10 +67,13 @@ class Settings(BaseSettings):
     @property
     def base_url(self) -> str:
         """Address that links are made with, without a slash at the end."""
-        if self.public_url:
-            return self.public_url.rstrip("/")
-        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
-        return f"http://{host}:{self.port}"
+        return self.public_url.rstrip("/") or self.local_url
+
+    @property
+    def local_url(self) -> str:
+        """Address at which this machine reaches the server, without a slash at the end."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
     @property
     def socket_dir(self) -> Path:
@@ -80,7 +83,7 @@ class Settings(BaseSettings):
     @property
     def sqlalchemy_url(self) -> str:
         """Address of the database in SQLAlchemy's form."""
-        return self.database_url or f"sqlite+aiosqlite:///{self.data_dir.absolute() / 'pilothouse.db'}"
+        return self.database_url or f"sqlite:///{self.data_dir.absolute() / 'pilothouse.db'}"
 
     @classmethod
     def settings_customise_sources(

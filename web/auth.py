@@ -2,6 +2,7 @@
 
 import hmac
 import math
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +22,11 @@ _LONGEST_WAIT = 60.0
 _FORGET_AFTER = 900.0
 _LONGEST_KEY = 500
 _MOST_ADDRESSES = 10_000
+
+
+def new_key() -> str:
+    """Return a new API key; whoever makes it shows it once, since only its hash is kept."""
+    return f"ph_{secrets.token_urlsafe(32)}"
 
 
 @dataclass

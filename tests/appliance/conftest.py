@@ -9,7 +9,7 @@ from appliance.persistence.migration import migrate
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    url = f"sqlite+aiosqlite:///{tmp_path / 'pilothouse.db'}"
+    url = f"sqlite:///{tmp_path / 'pilothouse.db'}"
     await migrate(url)
     database = Database(url)
     await database.open()

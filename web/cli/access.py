@@ -1,7 +1,6 @@
 """How the command line gets in: the address of this machine's server and a key it accepts."""
 
 import asyncio
-import secrets
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from uuid import UUID
@@ -11,21 +10,8 @@ from appliance.persistence.database import Database, Transaction
 from appliance.persistence.migration import migrate
 from appliance.runtime.folders import prepare_data_dir
 from appliance.settings import Settings
+from web.auth import new_key
 from web.cli.client import ApiClient, open_client
-
-KEY_PREFIX = "ph_"
-
-
-def local_url(settings: Settings) -> str:
-    """Return the address at which the server is reached from this machine."""
-    host = "127.0.0.1" if settings.host in ("0.0.0.0", "127.0.0.1") else settings.host
-    host = "[::1]" if host == "::" else f"[{host}]" if ":" in host and not host.startswith("[") else host
-    return f"http://{host}:{settings.port}"
-
-
-def new_key() -> str:
-    """Return a new API key."""
-    return KEY_PREFIX + secrets.token_urlsafe(32)
 
 
 @contextmanager
@@ -34,7 +20,7 @@ def open_local_client(settings: Settings, url: str = "", api_key: str = "") -> G
 
     Whoever can write the database may do anything here, so without a key one is made for the length of the block.
     """
-    address = url or local_url(settings)
+    address = url or settings.local_url
     if not api_key and settings.api_key is not None:
         api_key = settings.api_key.get_secret_value()
     if api_key or url or settings.allow_insecure_no_auth:

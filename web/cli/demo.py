@@ -3,7 +3,7 @@
 import typer
 
 from appliance.settings import load_settings
-from web.cli.access import local_url, open_local_client
+from web.cli.access import open_local_client
 from web.cli.client import follow, print_result
 from web.demo.task import DEMO_SCHEMA, describe_task
 
@@ -20,7 +20,7 @@ def demo() -> None:
         session = client.call(
             "POST",
             "sessions",
-            {"task": describe_task(local_url(settings)), "model": "autopilot", "outputSchema": DEMO_SCHEMA},
+            {"task": describe_task(settings.local_url), "model": "autopilot", "outputSchema": DEMO_SCHEMA},
         )
         print(f"Watch: {session['liveUrl']}", flush=True)
         print_result(follow(client, session["id"]))

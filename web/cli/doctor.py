@@ -18,7 +18,6 @@ from appliance.runtime.assembly import make_keys
 from appliance.runtime.folders import make_layout, prepare_data_dir
 from appliance.runtime.secret import read_secret
 from appliance.settings import Settings, load_settings
-from web.cli.access import local_url
 from web.cli.client import open_client
 
 
@@ -49,14 +48,14 @@ def doctor() -> None:
 
 def examine(settings: Settings) -> Iterator[Finding]:
     """Yield a finding for each thing that is needed."""
-    with open_client(local_url(settings), "") as client:
+    with open_client(settings.local_url, "") as client:
         is_running = client.is_up()
     yield from (_examine_program(name, package) for name, package in (("Xvfb", "xvfb"), ("x11vnc", "x11vnc")))
     yield _examine_websockify()
     yield _examine_chromium(settings)
     yield _examine_sandbox(settings)
     yield _examine_data_dir(settings)
-    yield Finding("server", f"running at {local_url(settings)}") if is_running else _examine_port(settings)
+    yield Finding("server", f"running at {settings.local_url}") if is_running else _examine_port(settings)
     if not is_running:
         yield from _examine_slots(settings)
     yield _examine_models(settings)

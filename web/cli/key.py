@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from appliance.settings import load_settings
-from web.cli.access import new_key, store_key
+from web.auth import new_key
+from web.cli.access import store_key
 
 
 def register(app: typer.Typer) -> None:

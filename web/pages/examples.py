@@ -8,23 +8,16 @@ def python_example(settings: Settings, key: str) -> str:
     return (
         "from browser_use_sdk.v3 import BrowserUse\n"
         f'client = BrowserUse(api_key="{key}", base_url="{settings.base_url}/api/v3")\n'
-        f'print(client.run("Open {local_address(settings)}/demo/ and list the wares", model="bu-mini").output)'
+        f'print(client.run("Open {settings.local_url}/demo/ and list the wares", model="bu-mini").output)'
     )
 
 
 def curl_example(settings: Settings, key: str) -> str:
     """Return a request that needs no model key."""
-    task = f"Open {local_address(settings)}/demo/wares/brass-anchor-lamp"
+    task = f"Open {settings.local_url}/demo/wares/brass-anchor-lamp"
     return (
         f"curl -s {settings.base_url}/v3/sessions \\\n"
         f'  -H "X-Browser-Use-API-Key: {key}" \\\n'
         '  -H "Content-Type: application/json" \\\n'
         f"""  -d '{{"task": "{task}", "model": "autopilot"}}'"""
     )
-
-
-def local_address(settings: Settings) -> str:
-    """Return the address at which the agent's browser, on this machine, reaches the demonstration site."""
-    host = "127.0.0.1" if settings.host in ("0.0.0.0", "127.0.0.1") else settings.host
-    host = "[::1]" if host == "::" else f"[{host}]" if ":" in host and not host.startswith("[") else host
-    return f"http://{host}:{settings.port}"

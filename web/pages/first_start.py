@@ -10,6 +10,7 @@ from appliance.persistence.database import Database, Transaction
 from appliance.persistence.keys import add_key
 from appliance.persistence.users import add_user, count_users
 from appliance.settings import Settings
+from web.auth import new_key
 from web.signin import hash_password
 
 log = structlog.get_logger()
@@ -53,7 +54,7 @@ class FirstStart:
                 "This is not the setup token. The newest line of the server's log that begins “Setup” has it."
             )
         password_hash = await hash_password(password)
-        key = f"ph_{secrets.token_urlsafe(32)}"
+        key = new_key()
 
         async def write(transaction: Transaction) -> None:
             if await count_users(transaction):

@@ -15,7 +15,7 @@ from appliance.runtime.wishes import SessionWish
 from appliance.words import Effort
 from web.demo.task import DEMO_SCHEMA, describe_task
 from web.pages.crew import count_crew
-from web.pages.examples import local_address, python_example
+from web.pages.examples import python_example
 from web.pages.forms import TaskForm, name_errors, read_fields, read_schema, read_task_form
 from web.pages.model_menu import list_models
 from web.pages.reuse import form_of_session
@@ -104,7 +104,7 @@ def _demonstration(appliance: Appliance) -> Any:
     @post("/demonstration", status_code=303)
     async def start_demonstration() -> Redirect:
         """Start the demonstration task and go to its session."""
-        task = describe_task(local_address(appliance.settings))
+        task = describe_task(appliance.settings.local_url)
         session = await appliance.sessions.create(SessionWish(task=task, model="autopilot", output_schema=DEMO_SCHEMA))
         return Redirect(f"/sessions/{session.id}", status_code=303)
 

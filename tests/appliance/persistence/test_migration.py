@@ -11,7 +11,7 @@ from appliance.persistence.tables import metadata
 
 
 async def test_an_empty_database_gets_every_table_exactly_as_the_code_has_it(tmp_path: Path) -> None:
-    url = f"sqlite+aiosqlite:///{tmp_path / 'new folder' / 'pilothouse.db'}"
+    url = f"sqlite:///{tmp_path / 'new folder' / 'pilothouse.db'}"
     assert await migrate(url)
     engine = make_engine(url)
     with engine.connect() as connection:
@@ -22,7 +22,7 @@ async def test_an_empty_database_gets_every_table_exactly_as_the_code_has_it(tmp
 
 
 async def test_a_database_that_is_up_to_date_is_left_alone(tmp_path: Path) -> None:
-    url = f"sqlite+aiosqlite:///{tmp_path / 'pilothouse.db'}"
+    url = f"sqlite:///{tmp_path / 'pilothouse.db'}"
     await migrate(url)
     assert not await migrate(url)
 
