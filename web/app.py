@@ -1,6 +1,7 @@
 """The one list of everything that the server answers to."""
 
 from litestar import Litestar
+from litestar.exceptions import MethodNotAllowedException, NotFoundException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
@@ -14,6 +15,7 @@ from web.health import health_router
 from web.live.routers import live_router
 from web.pages.first_start import FirstStart
 from web.pages.routers import page_routers
+from web.pages.trouble import answer_unknown_address
 from web.problems import answer_problem
 from web.screenshots import screenshots_router
 from web.signin import open_sign_ins, recognizer
@@ -41,7 +43,11 @@ def create_app(appliance: Appliance) -> Litestar:
             static_router(views.files),
             demo_router,
         ],
-        exception_handlers={Exception: answer_problem},
+        exception_handlers={
+            Exception: answer_problem,
+            NotFoundException: answer_unknown_address,
+            MethodNotAllowedException: answer_unknown_address,
+        },
         template_config=views.template_config,
         on_startup=[first_start.prepare],
         openapi_config=_describe_api(),

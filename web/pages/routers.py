@@ -8,7 +8,7 @@ from litestar.config.csrf import CSRFConfig
 from litestar.exceptions import HTTPException, PermissionDeniedException
 from litestar.middleware import DefineMiddleware
 from litestar.middleware.csrf import CSRFMiddleware
-from litestar.response import Redirect, Template
+from litestar.response import Redirect
 
 from appliance.errors import NotAuthenticated, RequestRefused
 from appliance.runtime.assembly import Appliance
@@ -17,15 +17,8 @@ from web.pages.first_start import FirstStart
 from web.pages.sessions import session_pages
 from web.pages.sign_in import sign_in_pages
 from web.pages.task_new import task_pages
+from web.pages.trouble import trouble_page
 from web.signin import RecognizeViewer, SignIns, Throttle, require_viewer
-
-_HEADLINES = {
-    400: "That is not possible",
-    403: "That is not allowed",
-    404: "There is no such page",
-    409: "Not at the moment",
-    422: "That cannot be used",
-}
 
 
 def page_routers(
@@ -66,22 +59,14 @@ def _ask_to_sign_in(request: Request[Any, Any, Any], _: NotAuthenticated) -> Res
 
 
 def _say_refused(_: Request[Any, Any, Any], error: RequestRefused) -> Response[Any]:
-    return _trouble(error.status_code, error.message)
+    return trouble_page(error.status_code, error.message)
 
 
 def _say_form_is_old(_: Request[Any, Any, Any], __: PermissionDeniedException) -> Response[Any]:
-    return _trouble(
+    return trouble_page(
         403, "This form was not made by this server for you, or is too old. Load the page again and repeat."
     )
 
 
 def _say_http_error(_: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
-    return _trouble(error.status_code, error.detail)
-
-
-def _trouble(status_code: int, message: str) -> Response[Any]:
-    headline = _HEADLINES.get(status_code, "That did not work")
-    response = Template(
-        "pages/trouble.html", context={"headline": headline, "message": message}, status_code=status_code
-    )
-    return secure_page(response)
+    return trouble_page(error.status_code, error.detail)
