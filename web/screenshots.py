@@ -1,7 +1,6 @@
 """Serves the pictures of steps to whoever holds a signed link: no key, no cookie, for some minutes."""
 
 from datetime import timedelta
-from pathlib import Path
 from uuid import UUID
 
 from litestar import Router, get
@@ -33,23 +32,23 @@ def screenshots_router(settings: Settings, signer: Signer) -> Router:
     @get("/{session_id:uuid}/{name:str}", sync_to_thread=True)
     def show_screenshot(session_id: FromPath[UUID], name: FromPath[str], token: FromQuery[str] = "") -> File:
         """Return the picture; a link that is wrong, expired or leads nowhere is 404."""
-        path = find_picture(settings, session_id, name)
-        if path is None or not signer.verify(screenshot_path(session_id, name), token):
+        picture = read_picture(settings, session_id, name, keep_seconds=300)
+        if picture is None or not signer.verify(screenshot_path(session_id, name), token):
             raise NotFoundException("The link to this screenshot is wrong or has expired; read the session again.")
-        return File(
-            path,
-            media_type=_TYPES[path.suffix],
-            content_disposition_type="inline",
-            headers={"Cache-Control": "private, max-age=300, immutable", "X-Content-Type-Options": "nosniff"},
-        )
+        return picture
 
     return Router("/screenshots", route_handlers=[show_screenshot], include_in_schema=False)
 
 
-def find_picture(settings: Settings, session_id: UUID, name: str) -> Path | None:
-    """Return the file of a step's picture, None for a name that is not one."""
+def read_picture(settings: Settings, session_id: UUID, name: str, *, keep_seconds: int) -> File | None:
+    """Return the answer with a step's picture, which browsers may keep so long; None for a name that is not one."""
     folder = SessionFolders.of(settings, session_id).screenshots
     path = folder / name
     if path.parent != folder or path.suffix not in _TYPES or path.is_symlink() or not path.is_file():
         return None
-    return path
+    return File(
+        path,
+        media_type=_TYPES[path.suffix],
+        content_disposition_type="inline",
+        headers={"Cache-Control": f"private, max-age={keep_seconds}, immutable", "X-Content-Type-Options": "nosniff"},
+    )

@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def demo() -> None:
-    """Run one task without any key on the built-in demonstration site and print what came of it."""
+    """Run the keyless demonstration task and print its result."""
     settings = load_settings()
     with open_local_client(settings) as client:
         session = client.call(

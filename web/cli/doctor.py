@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor() -> None:
-    """Look whether this machine has what is needed; exit code 1 when something is missing."""
+    """Look whether this machine has what is needed. The exit code is 1 when something is missing."""
     findings = list(examine(load_settings()))
     for finding in findings:
         sign = "FAIL" if finding.is_fatal else "note" if finding.remedy else "ok"

@@ -27,7 +27,7 @@ def run(
     url: Annotated[str, typer.Option(help="Address of the server; by default the one of the settings.")] = "",
     api_key: Annotated[str, typer.Option(envvar="PILOTHOUSE_API_KEY", help="API key; by default API_KEY.")] = "",
 ) -> None:
-    """Give the running server a task, print the feed, then the output."""
+    """Give the server a task; print its feed and its output."""
     body: dict[str, Any] = {"task": task}
     if model:
         body["model"] = model

@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 
 def serve() -> None:
-    """Run the web server alone; displays need a supervisor, so `pilothouse supervise` is the usual way."""
+    """Run the web server alone. Displays need a supervisor, so `pilothouse supervise` is the usual way."""
     settings = load_settings()
     set_up_logging(settings)
     for name in find_unknown_names(os.environ):

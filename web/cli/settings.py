@@ -28,7 +28,7 @@ def settings(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the page of the documentation.")] = False,
     check: Annotated[Path | None, typer.Option(help="Fail if this file is not what --markdown prints.")] = None,
 ) -> None:
-    """Print every setting with its default and meaning; values are never shown."""
+    """Print every setting with its default and meaning. Values are never shown."""
     if check is not None:
         _check(check)
     elif markdown:

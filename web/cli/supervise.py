@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 
 def supervise() -> None:
-    """Bring the database up to date, then run server and displays in the foreground until told to stop."""
+    """Run server and displays until told to stop. The database is brought up to date first."""
     settings = load_settings()
     require_free_port(settings)
     prepare_data_dir(settings)

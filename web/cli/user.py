@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def add(email: Annotated[str, typer.Argument(help="E-mail address, which is also the name to sign in with.")]) -> None:
-    """Add a person; the password is asked for, or read from standard input when that is not a terminal."""
+    """Add a person. The password is asked for, or read from standard input when that is not a terminal."""
     password = typer.prompt("Password", hide_input=True, confirmation_prompt=True) if sys.stdin.isatty() else ""
     if not password:
         password = sys.stdin.readline().rstrip("\n")

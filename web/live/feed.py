@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from uuid import UUID
 
-from litestar.response import ServerSentEvent, ServerSentEventMessage
+from litestar.response import ServerSentEventMessage
 
 from appliance.errors import NotFound
 from appliance.events import RunFinished, TaskGiven
@@ -87,11 +87,6 @@ async def stream_list(appliance: Appliance, views: Views) -> AsyncGenerator[Serv
             await watch.wait(HEARTBEAT)
             # Runs that work side by side ring often; what rings meanwhile is seen by the next look.
             await asyncio.sleep(_LIST_PAUSE)
-
-
-def answer_stream(messages: AsyncGenerator[ServerSentEventMessage]) -> ServerSentEvent:
-    """Return the response that carries the messages."""
-    return ServerSentEvent(messages)
 
 
 async def _read(database: Database, session_id: UUID, after: int) -> tuple[EventPage, SessionView]:

@@ -13,13 +13,12 @@ from appliance.runtime.assembly import Appliance
 from web.headers import secure_embeddable_page
 from web.live.admission import Admission
 from web.live.embed import show_embed
-from web.live.feed import answer_stream, stream_list, stream_session
+from web.live.feed import stream_list, stream_session
 from web.live.vnc import show_display
-from web.screenshots import find_picture
+from web.screenshots import read_picture
 from web.signin import RecognizeViewer, require_viewer
 from web.views import Views
 
-_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png"}
 _REFUSED = 4403
 _MISSING = 4404
 
@@ -65,7 +64,7 @@ def _feed(appliance: Appliance, admission: Admission, views: Views) -> Any:
         await appliance.sessions.find(session_id)
         last = request.headers.get("last-event-id", "")
         start = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else max(0, after)
-        return answer_stream(stream_session(appliance, views, session_id, start, link))
+        return ServerSentEvent(stream_session(appliance, views, session_id, start, link))
 
     return follow_session
 
@@ -74,7 +73,7 @@ def _list_feed(appliance: Appliance, views: Views) -> Any:
     @get("/sessions", guards=[require_viewer])
     async def follow_list() -> ServerSentEvent:
         """Stream the list of the newest sessions."""
-        return answer_stream(stream_list(appliance, views))
+        return ServerSentEvent(stream_list(appliance, views))
 
     return follow_list
 
@@ -84,15 +83,10 @@ def _picture(appliance: Appliance, admission: Admission) -> Any:
     def show_picture(request: Request[Any, Any, Any], session_id: FromPath[UUID], name: FromPath[str]) -> File:
         """Return the picture of a step."""
         admission.admit(request, session_id)
-        path = find_picture(appliance.settings, session_id, name)
-        if path is None:
+        picture = read_picture(appliance.settings, session_id, name, keep_seconds=86_400)
+        if picture is None:
             raise NotFoundException("There is no such picture.")
-        return File(
-            path,
-            media_type=_TYPES[path.suffix],
-            content_disposition_type="inline",
-            headers={"Cache-Control": "private, max-age=86400, immutable", "X-Content-Type-Options": "nosniff"},
-        )
+        return picture
 
     return show_picture
 

@@ -8,7 +8,7 @@ def python_example(settings: Settings, key: str) -> str:
     return (
         "from browser_use_sdk.v3 import BrowserUse\n"
         f'client = BrowserUse(api_key="{key}", base_url="{settings.base_url}/api/v3")\n'
-        f'print(client.run("Open {settings.local_url}/demo/ and list the wares", model="bu-mini").output)'
+        f'print(client.run("Open {settings.local_url}/demo/ and list the wares").output)'
     )
 
 
@@ -18,6 +18,5 @@ def curl_example(settings: Settings, key: str) -> str:
     return (
         f"curl -s {settings.base_url}/v3/sessions \\\n"
         f'  -H "X-Browser-Use-API-Key: {key}" \\\n'
-        '  -H "Content-Type: application/json" \\\n'
         f"""  -d '{{"task": "{task}", "model": "autopilot"}}'"""
     )

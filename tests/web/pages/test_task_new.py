@@ -23,7 +23,7 @@ def test_a_task_is_started_with_everything_that_was_chosen(eva: Visitor, server:
     page.get_by_label("Most steps").fill("12")
     page.get_by_label("Most money, in dollars").fill("0,75")
     page.get_by_label("Effort").select_option("high")
-    page.get_by_label("Keep the browser for follow-ups").check()
+    page.get_by_label("Keep the session open for follow-ups").check()
     page.get_by_label("Output schema").fill(SCHEMA)
     page.get_by_role("button", name="Start").click()
     page.wait_for_url("**/sessions/*")
