@@ -15,21 +15,22 @@ from appliance.browser.observation import ElementView, Scroll
 from appliance.browser.tab import Tab
 from appliance.errors import ActionFailed
 
-TEXT_BUDGET = 20_000
-"""Characters of lines in one observation."""
+TEXT_BUDGET = 5_500
+"""Characters of lines in one observation, as far as what is in view leaves room for more."""
+VIEW_BUDGET = 9_000
+"""Characters that the lines in view may take: they are what a person would see, so they come first."""
+LEAST_FRAME_BUDGET = 600
+"""Characters that a frame of another site may take, however many there are."""
 FRAME_SECONDS = 2.0
 """How long one document may take to be read."""
 MAX_FRAME_DEPTH = 5
-COLLECT = "(budget, inFrame) => eyes.collect(budget, inFrame)"
-MORE = "(from, budget) => eyes.more(from, budget)"
+COLLECT = "(budget, viewBudget) => eyes.collect(budget, viewBudget)"
 
 
 class _Walk(msgspec.Struct):
     """What the page's script returns; a line is [reference, is new, indent, text, tag, role, name] or shorter."""
 
     lines: list[list[Any]]
-    start: int = msgspec.field(name="from", default=0)
-    end: int = 0
     total: int = 0
     url: str = ""
     title: str = ""
@@ -83,30 +84,13 @@ class Collector:
             reading.notes.append("A modal dialog of the page is open; nothing outside it can be used.")
         if walk.loading:
             reading.notes.append("The page is still loading.")
-        if walk.start:
-            reading.lines.append(f"… {walk.start} more lines above; scroll up to see them")
         await self._write(reading, walk, world, "", ())
-        if walk.end < walk.total:
-            reading.lines.append(
-                f"… {walk.total - walk.end} more lines below, from line {walk.end}; scroll down to see them"
-            )
         self._hash.update(f"{walk.url} {walk.above} {walk.total}".encode())
         reading.fingerprint = self._hash.hexdigest()
         return reading
 
-    async def read_more(self, reading: Reading, start: int, budget: int) -> tuple[str, ...]:
-        """Return lines of the main document from number `start` on, and add their elements to `reading`."""
-        world = await self._tab.frames.world()
-        text = await self._tab.run(MORE, start, budget)
-        walk = msgspec.json.decode(text, type=_Walk)
-        before = len(reading.lines)
-        await self._write(reading, walk, world, "", ())
-        lines = tuple(reading.lines[before:])
-        del reading.lines[before:]
-        return lines
-
     async def _walk_main(self) -> tuple[_Walk, World]:
-        text = await self._tab.run(COLLECT, TEXT_BUDGET, False, timeout=FRAME_SECONDS)
+        text = await self._tab.run(COLLECT, TEXT_BUDGET, VIEW_BUDGET, timeout=FRAME_SECONDS)
         return msgspec.json.decode(text, type=_Walk), await self._tab.frames.world()
 
     async def _write(
@@ -115,7 +99,8 @@ class Collector:
         """Add the lines of a walk, with those of frames it could not enter in their places."""
         self._hash.update(b"%d" % walk.hash)
         frames = [-line[0] for line in walk.lines if line[0] < 0]
-        inner = dict(zip(frames, await self._walk_frames(frames, world, chain), strict=True)) if frames else {}
+        room = TEXT_BUDGET - sum(len(line[3]) for line in walk.lines)
+        inner = dict(zip(frames, await self._walk_frames(frames, world, chain, room), strict=True)) if frames else {}
         for line in walk.lines:
             reference, is_new, pad, text = line[:4]
             if reference <= 0:
@@ -138,10 +123,7 @@ class Collector:
         if isinstance(found, str):
             reading.lines.append(f"{indent}(this frame is not read: {found})")
             return
-        walk, world = found
-        await self._write(reading, walk, world, indent, chain)
-        if walk.end < walk.total:
-            reading.lines.append(f"{indent}… {walk.total - walk.end} more lines in this frame")
+        await self._write(reading, *found, indent, chain)
 
     def _number(self, world: World, reference: int) -> int:
         key = (world, reference)
@@ -151,9 +133,9 @@ class Collector:
         return number
 
     async def _walk_frames(
-        self, references: list[int], world: World, chain: tuple[FrameLink, ...]
+        self, references: list[int], world: World, chain: tuple[FrameLink, ...], room: int
     ) -> "list[tuple[_Walk, World] | str]":
-        budget = max(2_000, TEXT_BUDGET // (2 * len(references)))
+        budget = max(LEAST_FRAME_BUDGET, max(room, TEXT_BUDGET // 2) // len(references))
         if len(chain) >= MAX_FRAME_DEPTH:
             return ["it is nested too deep"] * len(references)
         return await asyncio.gather(*(self._walk_frame(reference, world, budget) for reference in references))
@@ -166,7 +148,7 @@ class Collector:
                 session_id = self._tab.frames.owner(frame_id, parent.session_id)
                 world = await self._tab.frames.world(frame_id, session_id)
                 left = max(deadline - monotonic(), 0.05)
-                text = await self._tab.run(COLLECT, budget, True, timeout=left, world=world)
+                text = await self._tab.run(COLLECT, budget, budget, timeout=left, world=world)
         except TimeoutError:
             return f"it did not answer within {FRAME_SECONDS:g} s"
         except CdpError:

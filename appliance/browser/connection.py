@@ -130,10 +130,6 @@ class Browser:
             duration_ms=round((monotonic() - start) * 1000),
         )
 
-    async def lines_from(self, line: int, max_chars: int = 20_000) -> tuple[str, ...]:
-        """Return more lines of the page observed last, from number `line` on; their elements become usable."""
-        return await self._collector(self.tab).read_more(self._reading, line, max_chars)
-
     def element(self, index: int) -> Element:
         """Return the element with this number in the last observation; raises ElementGone when there is none."""
         element = self._reading.elements.get(index)

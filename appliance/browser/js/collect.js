@@ -1,4 +1,4 @@
-// Numbers the elements of a document and returns the lines of the window that is asked for.
+// Numbers the elements of a document and returns the lines that are to be shown of it: first of all what is in view.
 // The whole document is read each time, but only those lines are written out.
 {
   const { cut } = eyes;
@@ -6,56 +6,113 @@
   let byReference = new Map();
   let lastReference = 0;
   let round = 0;
-  let found = null;
 
   const reference = (node) => {
     let record = records.get(node);
     if (!record) records.set(node, (record = { reference: ++lastReference, round: 0 }));
     return record;
   };
-  // The first line to show: a little above the one at the top of the viewport.
-  const firstInView = (lines) => {
-    if (scrollY < 1) return 0;
-    let low = 0;
-    let high = lines.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (lines[middle].element.getBoundingClientRect().bottom < 0) low = middle + 1;
-      else high = middle;
+  // In a document that is too long to be shown whole, no line may take the room of all others.
+  const LONGEST_LINE = 2000;
+
+  // The box of an element in the viewport of this script's own document.
+  const boxOf = (element) => {
+    let { left, top, right, bottom } = element.getBoundingClientRect();
+    for (let view = element.ownerDocument.defaultView; view && view !== window && view.frameElement; view = view.parent) {
+      const frame = view.frameElement.getBoundingClientRect();
+      left += frame.left;
+      right += frame.left;
+      top += frame.top;
+      bottom += frame.top;
     }
-    return low;
+    return { left, top, right, bottom };
+  };
+  // Text that stands in a long container by itself has no box of its own: where it is, is not known.
+  const isInView = (element) => {
+    const { left, top, right, bottom } = boxOf(element);
+    return bottom > 0 && top < innerHeight && right > 0 && left < innerWidth && right > left && bottom - top < 2 * innerHeight;
+  };
+  const DIALOGS = "dialog, [role=dialog], [role=alertdialog], [aria-modal=true], [popover]";
+  const parentOf = (element) => element.parentElement || element.getRootNode().host || element.ownerDocument.defaultView?.frameElement;
+  // How surely an element lies above the rest of the page: 2 in a dialog, 1 in what keeps its place, else 0.
+  const layerOf = (element, known) => {
+    if (!element) return 0;
+    let layer = known.get(element);
+    if (layer !== undefined) return layer;
+    layer = element.matches(DIALOGS) ? 2 : layerOf(parentOf(element), known);
+    if (layer === 0 && /^(fixed|sticky)$/.test(getComputedStyle(element).position)) layer = 1;
+    known.set(element, layer);
+    return layer;
+  };
+  // The numbers of the lines in view, those of dialogs first: they may be the last of the document.
+  const linesInView = (lines) => {
+    const known = new Map();
+    const seen = [];
+    for (let index = 0; index < lines.length; index += 1) {
+      if (isInView(lines[index].element)) seen.push({ index, layer: layerOf(lines[index].element, known) });
+    }
+    return seen.sort((one, other) => other.layer - one.layer || one.index - other.index);
   };
 
-  const write = (from, budget) => {
-    eyes.beginDescribing(found);
-    const { lines } = found;
-    const out = [];
-    let size = 0;
-    let index = from;
-    for (; index < lines.length && size < budget; index += 1) {
-      const line = lines[index];
-      const pad = " ".repeat(line.indent);
-      let entry;
-      if (line.numbered) {
-        const [text, name, role] = eyes.describeElement(line);
-        const record = reference(line.element);
-        byReference.set(record.reference, line.element);
-        entry = [record.reference, round > 1 && record.round < round - 1 ? 1 : 0, pad, text, line.element.localName, role, cut(name, 120)];
-        size += text.length + 6;
-      } else if (line.element && (line.frame || (line.text === "" && /^i?frame$/.test(line.element.localName)))) {
-        const text = eyes.frameLine(line);
-        const record = line.frame ? reference(line.element) : null;
-        if (record) byReference.set(record.reference, line.element);
-        entry = [record ? -record.reference : 0, 0, pad, text];
-        size += text.length;
-      } else {
-        entry = [0, 0, pad, line.text];
-        size += line.text.length;
-      }
-      size += pad.length + 1;
-      out.push(entry);
+  const entryOf = (line) => {
+    const pad = " ".repeat(line.indent);
+    if (line.numbered) {
+      const [text, name, role] = eyes.describeElement(line);
+      const record = reference(line.element);
+      byReference.set(record.reference, line.element);
+      return [record.reference, round > 1 && record.round < round - 1 ? 1 : 0, pad, text, line.element.localName, role, cut(name, 120)];
     }
-    return [out, index];
+    if (line.frame || (line.text === "" && /^i?frame$/.test(line.element.localName))) {
+      const record = line.frame ? reference(line.element) : null;
+      if (record) byReference.set(record.reference, line.element);
+      return [record ? -record.reference : 0, 0, pad, eyes.frameLine(line)];
+    }
+    return [0, 0, pad, line.text];
+  };
+  const sizeOf = (entry) => entry[2].length + entry[3].length + (entry[0] > 0 ? 7 : 1);
+
+  // The lines to show, by number: all that is in view as far as `viewBudget` goes, around it what `budget` leaves room for.
+  const choose = (lines, budget, viewBudget) => {
+    let total = 0;
+    for (const line of lines) total += line.text.length + (line.numbered ? 30 : 1) + line.indent;
+    const isLong = total > budget;
+    const chosen = new Map();
+    let size = 0;
+    const take = (index, limit) => {
+      if (size >= limit || index < 0 || index >= lines.length) return false;
+      if (!chosen.has(index)) {
+        const entry = entryOf(lines[index]);
+        if (isLong) entry[3] = cut(entry[3], LONGEST_LINE);
+        chosen.set(index, entry);
+        size += sizeOf(entry);
+      }
+      return true;
+    };
+    const inView = isLong ? linesInView(lines) : [];
+    for (const { index } of inView) if (!take(index, viewBudget)) break;
+    const inFlow = inView.filter(({ layer }) => layer === 0);
+    const middle = inFlow.length ? inFlow[inFlow.length >> 1].index : 0;
+    const littleAbove = Math.min(budget, size + budget / 8);
+    for (let index = middle; take(index, littleAbove); ) index -= 1;
+    for (let index = middle; take(index, budget); ) index += 1;
+    for (let index = middle; take(index, budget); ) index -= 1;
+    return chosen;
+  };
+
+  // The chosen lines in the order of the document, with a line for each gap that says how many are left out.
+  const withGaps = (chosen, count) => {
+    const out = [];
+    let next = 0;
+    const gap = (until, where) => {
+      if (until > next) out.push([0, 0, "", `… ${until - next} more lines ${where}`]);
+    };
+    for (const index of [...chosen.keys()].sort((one, other) => one - other)) {
+      gap(index, next === 0 ? "above; scroll up to see them" : "in between; scroll to see them");
+      out.push(chosen.get(index));
+      next = index + 1;
+    }
+    gap(count, "below; scroll down to see them");
+    return out;
   };
 
   const hashAll = (lines) => {
@@ -68,20 +125,14 @@
     return hash >>> 0;
   };
 
-  // Reads the document and returns, as JSON, the lines of the window that fits `budget` characters.
-  eyes.collect = (budget, inFrame) => {
+  // Reads the document and returns, as JSON, what of its lines is to be shown.
+  eyes.collect = (budget, viewBudget) => {
     round += 1;
     byReference = new Map();
-    found = eyes.read();
+    const found = eyes.read();
     const { lines } = found;
-    let total = 0;
-    for (const line of lines) total += line.text.length + (line.numbered ? 30 : 1) + line.indent;
-    let from = 0;
-    if (total > budget && !inFrame) {
-      from = firstInView(lines);
-      for (let back = budget / 8; from > 0 && back > 0; from -= 1) back -= lines[from - 1].text.length + 20;
-    }
-    const [out, end] = write(from, budget);
+    eyes.beginDescribing(found);
+    const out = withGaps(choose(lines, budget, viewBudget), lines.length);
     // Every numbered element of the document was seen now, also those not written out.
     for (const line of lines) if (line.numbered) reference(line.element).round = round;
     const page = document.scrollingElement || document.documentElement;
@@ -91,8 +142,6 @@
       above: Math.round(scrollY),
       below: Math.max(0, Math.round((page?.scrollHeight || 0) - innerHeight - scrollY)),
       height: innerHeight,
-      from,
-      end,
       total: lines.length,
       lines: out,
       hash: hashAll(lines),
@@ -100,13 +149,6 @@
       loading: document.readyState === "loading",
       modal: found.hasModal,
     });
-  };
-
-  // More lines of the document as it was read last.
-  eyes.more = (from, budget) => {
-    if (!found) found = eyes.read();
-    const [out, end] = write(from, budget);
-    return JSON.stringify({ from, end, total: found.lines.length, lines: out });
   };
 
   // The element of a reference, null when it has left its document.
