@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import socket
+import tempfile
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ STOP_SECONDS = 3.0
 BINARIES = ("/usr/lib/chromium/chromium", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 DEBIAN_WRAPPER, DEBIAN_BINARY = Path("/usr/bin/chromium"), Path("/usr/lib/chromium/chromium")
 READY = "DevTools listening on "
+LONGEST_SOCKET_PATH = 107
+SINGLETON_SOCKET = "org.chromium.Chromium.XXXXXX/SingletonSocket"
 
 FLAGS = (
     "--no-first-run",
@@ -46,7 +49,6 @@ KEPT_VARIABLES = (
     "LANG",
     "LANGUAGE",
     "TZ",
-    "TMPDIR",
     "XDG_RUNTIME_DIR",
     "FONTCONFIG_PATH",
 )
@@ -56,7 +58,10 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class ChromiumOptions:
-    """How to start Chromium; `cdp_port` 0 lets it choose one, width and height are pixels of the window."""
+    """How to start Chromium; `cdp_port` 0 lets it choose one, width and height are pixels of the window.
+
+    All that Chromium writes goes into `user_data_dir`, its temporary files too; who made the folder deletes it.
+    """
 
     path: str
     display: int
@@ -71,14 +76,15 @@ class ChromiumOptions:
 class Chromium:
     """A running Chromium in a process group of its own; `exited` is set when it has ended, however it did."""
 
-    def __init__(self, process: asyncio.subprocess.Process, *, sandboxed: bool) -> None:
-        """Take over a started process; use `start`."""
+    def __init__(self, process: asyncio.subprocess.Process, temporary: Path, *, sandboxed: bool) -> None:
+        """Take over a started process and the folder of its temporary files; use `start`."""
         self.pid = process.pid
         self.pgid = process.pid
         self.sandboxed = sandboxed
         self.websocket_url = ""
         self.exited = asyncio.Event()
         self._process = process
+        self._temporary = temporary
         self._last_words: deque[str] = deque(maxlen=12)
         self._ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._tasks = (asyncio.create_task(self._listen()), asyncio.create_task(self._wait()))
@@ -92,6 +98,7 @@ class Chromium:
         sandboxed = _is_sandboxed(options.sandbox)
         options.user_data_dir.mkdir(parents=True, exist_ok=True)
         _clear_stale_lock(options.user_data_dir)
+        temporary = _make_temporary(options.user_data_dir)
         try:
             process = await asyncio.create_subprocess_exec(
                 binary,
@@ -99,12 +106,13 @@ class Chromium:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
-                env=_environment(options.display),
+                env=_environment(options.display, temporary),
                 start_new_session=True,
             )
         except OSError as error:
+            shutil.rmtree(temporary, ignore_errors=True)
             raise BrowserUnavailable(f"Chromium at {binary} cannot be run ({error.strerror}).") from error
-        chromium = cls(process, sandboxed=sandboxed)
+        chromium = cls(process, temporary, sandboxed=sandboxed)
         try:
             async with asyncio.timeout(START_SECONDS):
                 chromium.websocket_url = await chromium._ready
@@ -120,7 +128,7 @@ class Chromium:
         return chromium
 
     async def stop(self) -> None:
-        """End the process group: asked first, killed after 3 s. Safe to call again."""
+        """End the process group, asked first, killed after 3 s, and delete its temporary files. Safe to call again."""
         self._signal(signal.SIGTERM)
         with suppress(TimeoutError):
             async with asyncio.timeout(STOP_SECONDS):
@@ -128,6 +136,7 @@ class Chromium:
         self._signal(signal.SIGKILL)
         await self.exited.wait()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.to_thread(shutil.rmtree, self._temporary, ignore_errors=True)
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
@@ -228,10 +237,19 @@ def _shared_memory_bytes() -> int:
         return 0
 
 
-def _environment(display: int) -> dict[str, str]:
+def _make_temporary(user_data_dir: Path) -> Path:
+    """Make the folder of Chromium's temporary files: beside its data, unless its socket's path would be too long."""
+    folder = user_data_dir / "tmp"
+    if len(os.fsencode(folder / SINGLETON_SOCKET)) > LONGEST_SOCKET_PATH:
+        return Path(tempfile.mkdtemp(prefix="chromium-"))
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _environment(display: int, temporary: Path) -> dict[str, str]:
     # Only what Chromium needs: keys and passwords of ours must not be readable through it.
     kept = {name: value for name, value in os.environ.items() if name in KEPT_VARIABLES or name.startswith("LC_")}
-    return {**kept, "DISPLAY": f":{display}", "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
+    return {**kept, "TMPDIR": str(temporary), "DISPLAY": f":{display}", "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
 
 
 def _check_display(display: int) -> None:

@@ -90,7 +90,8 @@ async def loading_model(equipment: Equipment, entry: ModelEntry) -> AsyncGenerat
 @asynccontextmanager
 async def user_data_dir(equipment: Equipment, run_id: UUID) -> AsyncGenerator[Path]:
     """A fresh folder for a browser, deleted afterwards."""
-    folder = browsers_dir(equipment.settings) / str(run_id)
+    # Chromium opens a socket in there, whose path must be short: of the id, the random end is enough.
+    folder = browsers_dir(equipment.settings) / run_id.hex[-12:]
     try:
         await asyncio.to_thread(folder.mkdir, parents=True, mode=0o700)
     except OSError as error:

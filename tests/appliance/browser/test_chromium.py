@@ -1,6 +1,7 @@
 import asyncio
 import os
 import socket
+import tempfile
 import time
 from pathlib import Path
 
@@ -34,6 +35,19 @@ async def test_chromium_starts_on_its_display_and_leaves_nothing_behind(display:
         await asyncio.sleep(0.02)
     assert not any(map(_is_alive, [chromium.pid, *children]))
     await chromium.stop()
+
+
+@pytest.mark.parametrize("depth", [0, 3])
+async def test_temporary_files_of_chromium_are_in_one_folder_that_goes_with_it(display: int, depth: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="ph-") as root:
+        profile = Path(root).joinpath(*["a-long-name-of-a-folder"] * depth, "profile")
+        chromium = await Chromium.start(ChromiumOptions("", display, 0, profile))
+        temporary = (profile / "SingletonSocket").readlink().parent.parent
+        await chromium.stop()
+        short = temporary == profile / "tmp"
+        assert short == (depth == 0)
+        assert short or temporary.name.startswith("chromium-")
+        assert not temporary.exists()
 
 
 async def test_a_program_that_is_not_there_is_one_clear_error(display: int, tmp_path: Path) -> None:
