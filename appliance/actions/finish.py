@@ -5,6 +5,7 @@ from typing import Any
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.errors import ActionFailed, RunDone
+from appliance.surrogates import make_whole
 
 MAX_NAMED_DEFECTS = 5
 
@@ -36,8 +37,8 @@ def _structured(schema: dict[str, Any], text: str) -> Any:
     import jsonschema_rs  # noqa: PLC0415  (only runs with a schema need it)
 
     try:
-        answer = json.loads(_without_fence(text))
-    except ValueError as error:
+        answer = json.loads(make_whole(_without_fence(text)), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
         raise ActionFailed(
             f"done was not accepted: text must be the JSON of the output schema, and it is not JSON ({error})."
         ) from error
@@ -58,6 +59,10 @@ def _structured(schema: dict[str, Any], text: str) -> Any:
             lasting="done was not accepted: the answer did not fit the output schema.",
         )
     return answer
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
 
 
 def _without_fence(text: str) -> str:

@@ -10,6 +10,7 @@ from appliance.agent.step import Plan, PlannedAction
 from appliance.errors import ActionInvalid, ReplyMalformed
 from appliance.events import ActionCall
 from appliance.models.base import Reply
+from appliance.surrogates import make_whole
 
 MAX_REPAIRS = 2
 MAX_ACTIONS = 8
@@ -30,8 +31,11 @@ def read_plan(reply: Reply, registry: Registry, *, only_done: bool = False) -> P
     A call that cannot be run stays in the plan with its defect when others come before it. With `only_done` all
     but the answer is left out. Raises ReplyMalformed, naming the defect, when nothing in the reply can be run.
     """
-    fields = _read_object(reply)
-    calls = _find_calls(fields, registry)
+    try:
+        fields = _read_object(reply)
+        calls = _find_calls(fields, registry)
+    except RecursionError as error:
+        raise ReplyMalformed("its JSON is nested too deeply.") from error
     if only_done:
         calls = [call for call in calls if "done" in call][:1]
         if not calls:
@@ -45,7 +49,7 @@ def read_plan(reply: Reply, registry: Registry, *, only_done: bool = False) -> P
 
 
 def _read_object(reply: Reply) -> Fields:
-    text = reply.text.strip()
+    text = make_whole(reply.text.strip())
     if reply.stop == "length":
         raise ReplyMalformed(
             "it was cut off because it was too long. Answer shorter; write long text to a file in parts."
@@ -100,7 +104,7 @@ def _read_mended(text: str) -> Fields | None:
 
 def _decode(text: str) -> Any:
     try:
-        value = json.loads(text, strict=False)
+        value = json.loads(make_whole(text), strict=False)
     except ValueError:
         return None
     return _decode(value) if isinstance(value, str) else value
@@ -174,7 +178,7 @@ def _is_call(name: str, value: object, registry: Registry) -> bool:
 
 def _decode_loosely(text: str) -> Any:
     """Return the JSON at the start of the text, whatever follows it, or None."""
-    text = text.strip()
+    text = make_whole(text.strip())
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text)
     except ValueError:

@@ -14,6 +14,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from appliance.errors import BrowserLost, BrowserUnavailable, PilothouseError
+from appliance.surrogates import make_whole
 
 Handler = Callable[[dict[str, Any], str], None]
 """Called with the parameters of an event and the id of its session ("" for the browser itself)."""
@@ -189,8 +190,8 @@ class CdpConnection:
 
     def _take(self, data: bytes) -> None:
         try:
-            message = self._decode(data)
-        except msgspec.DecodeError:
+            message = self._read_message(data)
+        except (msgspec.DecodeError, UnicodeDecodeError):
             _log.warning("browser sent a message that is not JSON", size=len(data))
             return
         if message.id:
@@ -204,6 +205,13 @@ class CdpConnection:
             return
         for handler in tuple(self._handlers.get(message.method, ())):
             handler(message.params, message.sessionId)
+
+    def _read_message(self, data: bytes) -> _Incoming:
+        try:
+            return self._decode(data)
+        except msgspec.DecodeError:
+            # Text of a page may hold half a character.
+            return self._decode(make_whole(data.decode()))
 
     def _end(self) -> None:
         if self.closed.is_set():

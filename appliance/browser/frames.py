@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from appliance.browser.cdp import CdpConnection, CdpError, SessionGone
+from appliance.surrogates import make_whole
 
 # The print preview stops the page until a person closes it. A page that prints hears what it would hear of a printer.
 NO_PRINTING = """window.print = ({ print() {
@@ -142,7 +143,8 @@ def value_of(answer: dict[str, Any], method: str = "Runtime.callFunctionOn") -> 
         thrown = failure.get("exception", {})
         text = thrown.get("description") or json.dumps(thrown.get("value")) or failure.get("text", "")
         raise ScriptFailed(str(text).partition("\n    at ")[0], method=method)
-    return answer.get("result", {}).get("value")
+    value = answer.get("result", {}).get("value")
+    return make_whole(value) if isinstance(value, str) else value
 
 
 def decode(text: str) -> Any:

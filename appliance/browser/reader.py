@@ -10,6 +10,7 @@ from html_to_markdown import ConversionError, ConversionOptions, PreprocessingOp
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from appliance.content import Content
+from appliance.surrogates import make_whole
 
 NOISE = (
     "script, style, noscript, template, svg, iframe, object, embed, canvas, link, meta, nav, footer, dialog,"
@@ -87,7 +88,7 @@ def _linked_data(tree: LexborHTMLParser) -> Iterator[dict[str, Any]]:
         text = re.sub(r"^\s*(<!--|//<!\[CDATA\[|/\*<!\[CDATA\[\*/)|(-->|//\]\]>|/\*\]\]>\*/)\s*$", "", node.text())
         try:
             # Raw line breaks inside strings are common, and harmless.
-            found = json.loads(text, strict=False)
+            found = json.loads(make_whole(text), strict=False)
         except (ValueError, RecursionError):
             continue
         yield from _objects(found)

@@ -2,6 +2,7 @@
 
 import asyncio
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any, cast
@@ -11,6 +12,7 @@ from appliance.models.base import ModelRequest, OnText, Reply
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import LONGEST_PATIENCE, Service
 from appliance.models.loading import load_in_background
+from appliance.surrogates import make_whole
 
 SDK_RETRIES = 2
 """Further tries the vendor's client makes by itself on rate limits, 5xx and lost connections."""
@@ -77,7 +79,8 @@ class RemoteModel(ABC):
     async def _exchange(self, sdk: ModuleType, request: ModelRequest, on_text: OnText | None) -> Reply:
         transport = import_module("httpx2")  # what both vendors' clients send with; they let its errors through
         try:
-            return await self.exchange(request, on_text)
+            reply = await self.exchange(request, on_text)
+            return replace(reply, text=make_whole(reply.text))
         except sdk.APITimeoutError as error:
             raise self.service.too_slow(self.patience(request)) from error
         except transport.TimeoutException as error:

@@ -119,3 +119,16 @@ def test_calls_have_ids_of_their_own():
 def test_objects_in_prose_are_not_taken_for_the_reply():
     text = f'First {{"index": 3}} then {{"read_file": {{"file_name": "b"}}}}: {PLAIN}'
     assert calls(read(text)) == EXPECTED
+
+
+def test_half_a_character_in_a_reply_is_replaced() -> None:
+    half = json.dumps({"what_i_see": "\ud83d", "action": [{"done": {"text": "a \ud800"}}]})
+    for text in (half, json.dumps(half), half.replace("\\ud800", "\ud800")):
+        plan = read(text)
+        assert calls(plan) == [("done", {"text": "a �"})]
+
+
+def test_a_reply_that_is_nested_without_end_names_that() -> None:
+    for text in ('{"a":' * 20_000, '{"action": "' + "[" * 20_000 + '"}'):
+        with pytest.raises(ReplyMalformed, match="nested too deeply"):
+            read(text)

@@ -44,3 +44,14 @@ async def test_a_closed_socket_refuses_every_command(chromium: Chromium) -> None
         await cdp.send("Browser.getVersion")
     with pytest.raises(BrowserLost):
         await cdp.wait_for("Page.loadEventFired", timeout=1)
+
+
+async def test_a_page_with_half_a_character_is_read_like_any_other(browser: Browser) -> None:
+    script = "document.title='t\\ud83d';document.body.innerHTML='<button>Save \\ud83d</button><p>p \\udc00</p>'"
+    await browser.tab.navigate(f"data:text/html,<body><script>{script}</script>")
+
+    seen = await browser.observe(with_screenshot=False)
+
+    assert "Save �" in "\n".join(seen.lines)
+    answer = await browser.cdp.send("Runtime.evaluate", {"expression": "'\\ud83d'"}, browser.tab.session_id)
+    assert answer["result"]["value"] == "�"
