@@ -4,10 +4,10 @@ from appliance.settings import Settings
 
 
 def python_example(settings: Settings, key: str) -> str:
-    """Return three lines for the cloud's own Python client."""
+    """Return a few lines for the cloud's own Python client."""
     return (
         "from browser_use_sdk.v3 import BrowserUse\n"
-        f'client = BrowserUse(api_key="{key}", base_url="{settings.base_url}/api/v3")\n'
+        f'client = BrowserUse(\n    api_key="{key}",\n    base_url="{settings.base_url}/api/v3",\n)\n'
         f'print(client.run("Open {settings.local_url}/demo/ and list the wares").output)'
     )
 
