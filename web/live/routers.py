@@ -19,6 +19,7 @@ from web.screenshots import read_picture
 from web.signin import RecognizeViewer, require_viewer
 from web.views import Views
 
+_LAST_ROW = 10**15
 _REFUSED = 4403
 _MISSING = 4404
 
@@ -63,7 +64,7 @@ def _feed(appliance: Appliance, admission: Admission, views: Views) -> Any:
         link = admission.admit(request, session_id)
         await appliance.sessions.find(session_id)
         last = request.headers.get("last-event-id", "")
-        start = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else max(0, after)
+        start = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else min(max(0, after), _LAST_ROW)
         return ServerSentEvent(stream_session(appliance, views, session_id, start, link))
 
     return follow_session
