@@ -86,20 +86,20 @@ class Dispatcher:
                 await self._dispatch_waiting()
             except DatabaseUnavailable as error:
                 log.error("waiting runs could not be looked at", reason=error.message)
-                asyncio.get_running_loop().call_later(_TRY_AGAIN, self.wake)
+                self._wake_later()
 
     async def _dispatch_waiting(self) -> None:
         async with self._equipment.database.read() as transaction:
             waiting = [run for run in await queued_runs(transaction) if run.id not in self._workers]
         while waiting and (slot := self._equipment.pool.try_lease()) is not None:
             self._begin(waiting.pop(0), slot)
+        self._announced &= {run.id for run in waiting}
         for position, run in enumerate(waiting, start=1):
             await self._announce(run, position)
 
     def _begin(self, run: RunRecord, slot: Slot) -> None:
         worker = Worker(self._equipment, run, slot)
         self._workers[run.id] = worker
-        self._announced.discard(run.id)
         task = asyncio.create_task(self._work(worker), name=f"run {run.id}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -109,15 +109,22 @@ class Dispatcher:
             await worker.work()
         finally:
             del self._workers[worker.run.id]
-            self.wake()
+            if worker.is_put_off:
+                self._wake_later()
+            else:
+                self.wake()
+
+    def _wake_later(self) -> None:
+        """Look again when the database may be in order, not at once and without end."""
+        asyncio.get_running_loop().call_later(_TRY_AGAIN, self.wake)
 
     async def _announce(self, run: RunRecord, position: int) -> None:
         """Tell the feed, once, that the run waits; where it stands later is in the session."""
         if run.id in self._announced:
             return
-        self._announced.add(run.id)
         with suppress(NotFound):
             await self._equipment.feed.append(run.session_id, run.id, RunQueued(position=position))
+        self._announced.add(run.id)
 
     def _find_worker(self, session_id: UUID) -> Worker | None:
         return next(

@@ -44,12 +44,16 @@ log = structlog.get_logger()
 
 
 class Worker:
-    """One run on one leased slot. `settled` is set once the run's ending is written, before its browser is gone."""
+    """One run on one leased slot. `settled` is set once the run's ending is written, before its browser is gone.
+
+    `is_put_off` says that the run still waits, since the database could not take its beginning down.
+    """
 
     def __init__(self, equipment: Equipment, run: RunRecord, slot: Slot) -> None:
         self.run = run
         self.slot = slot
         self.settled = asyncio.Event()
+        self.is_put_off = False
         self._equipment = equipment
         self._halt: Halt | None = None
         self._halted = asyncio.Event()
@@ -95,6 +99,10 @@ class Worker:
             session = await self._equipment.database.writer.submit(write)
         except NotFound:
             log.info("a waiting run belongs to a deleted session", run=str(run.id))
+            return None
+        except DatabaseUnavailable as error:
+            log.error("a waiting run cannot begin yet", run=str(run.id), reason=error.message)
+            self.is_put_off = True
             return None
         self._equipment.hub.signal(run.session_id)
         return session
