@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import create_engine, event, make_url, text
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import ArgumentError, OperationalError
 
-from appliance.errors import DatabaseUnavailable
+from appliance.errors import DatabaseUnavailable, SettingsInvalid
 from appliance.persistence.transaction import ThreadedTransaction, Transaction, explain, in_thread
 from appliance.persistence.writer import Writer
 
@@ -85,15 +85,27 @@ class Database:
 
 
 def make_engine(url: str) -> Engine:
-    """Return an engine for a SQLAlchemy URL, whatever its driver; for SQLite the file's folder is made."""
-    parsed = make_url(url)
+    """Return an engine for a SQLite address, whatever its driver; the file's folder is made.
+
+    Raises SettingsInvalid for any other address.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise SettingsInvalid("DATABASE_URL is no address; write sqlite:////folder/file.db or leave it out.") from error
     if not parsed.drivername.startswith("sqlite"):
-        return create_engine(parsed.set(drivername="postgresql+psycopg"), pool_size=_READERS + 1)
+        raise SettingsInvalid(
+            f"DATABASE_URL names {parsed.drivername}, which cannot be used yet; write sqlite:////folder/file.db."
+        )
     if parsed.database:
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
     # A connection is used by one thread at a time, but not always by the same.
     engine = create_engine(
-        parsed.set(drivername="sqlite"), pool_size=_READERS + 1, connect_args={"check_same_thread": False}
+        parsed.set(drivername="sqlite"),
+        pool_size=_READERS + 1,
+        connect_args={"check_same_thread": False},
+        # Values of a failed statement, password hashes among them, must not get into its message.
+        hide_parameters=True,
     )
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from appliance.errors import Conflict, DatabaseUnavailable
-from appliance.persistence.database import Database, Transaction
+from appliance.errors import Conflict, DatabaseUnavailable, SettingsInvalid
+from appliance.persistence.database import Database, Transaction, make_engine
 from appliance.persistence.users import add_user, count_users, find_user
 
 
@@ -183,6 +183,22 @@ async def test_a_database_out_of_order_is_told_in_one_sentence_and_recovers(data
     assert await database.answers()
     await database.writer.submit(lambda tx: tx.execute(text("DROP TABLE alembic_version")))
     assert not await database.answers()
+
+
+@pytest.mark.parametrize("url", ["postgresql://db/pilothouse", "not an address"])
+def test_an_address_that_cannot_be_used_is_refused_naming_the_setting(url: str) -> None:
+    with pytest.raises(SettingsInvalid, match="DATABASE_URL"):
+        make_engine(url)
+
+
+async def test_values_of_a_failed_statement_are_not_told(database: Database) -> None:
+    with pytest.raises(IntegrityError) as failure:
+        await database.writer.submit(
+            lambda tx: tx.execute(
+                text("INSERT INTO users (id, password_hash) VALUES (1, :secret)").bindparams(secret="$argon2")
+            )
+        )
+    assert "$argon2" not in str(failure.value)
 
 
 async def _limit_size(tx: Transaction) -> None:
