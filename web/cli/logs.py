@@ -1,6 +1,7 @@
 """Log lines: one form for ours and for those of libraries, as text for people or JSON for machines."""
 
 import logging
+import re
 import sys
 from typing import Any
 
@@ -43,5 +44,13 @@ def set_up_logging(settings: Settings) -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=level, force=True)
+    logging.getLogger("uvicorn.error").addFilter(_leave_out_query)
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(level, logging.WARNING))
+
+
+def _leave_out_query(record: logging.LogRecord) -> bool:
+    # The web server names the whole address of a socket; that of a live view lets in whoever knows it.
+    if isinstance(record.args, tuple):
+        record.args = tuple(re.sub(r"\?.*", "", value) if isinstance(value, str) else value for value in record.args)
+    return True

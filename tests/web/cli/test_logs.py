@@ -33,3 +33,23 @@ def test_a_logged_fault_shows_where_it_happened_and_no_values(form, tmp_path):
     assert "ValueError: no" in ran.stdout
     assert "sk-secret" not in ran.stdout
     assert "sk-secret" not in ran.stderr
+
+
+def test_the_address_of_a_live_view_is_logged_without_its_token(tmp_path):
+    program = (
+        PROGRAM
+        + """
+import logging
+logging.getLogger("uvicorn.error").info('%s - "WebSocket %s" [accepted]', "127.0.0.1", "/live/1/websocket?token=9.secret")
+"""
+    )
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env={"DATA_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert '"WebSocket /live/1/websocket" [accepted]' in ran.stdout
+    assert "9.secret" not in ran.stdout
