@@ -40,7 +40,8 @@ def test_the_address_of_a_live_view_is_logged_without_its_token(tmp_path):
         PROGRAM
         + """
 import logging
-logging.getLogger("uvicorn.error").info('%s - "WebSocket %s" [accepted]', "127.0.0.1", "/live/1/websocket?token=9.secret")
+log = logging.getLogger("uvicorn.error")
+log.info('%s - "WebSocket %s" [accepted]', "127.0.0.1", "/live/1/websocket?token=9.secret")
 """
     )
     ran = subprocess.run(
