@@ -5,14 +5,9 @@ import time
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 
-import psutil
-
 from ops.benchmarks import bare
-from ops.benchmarks.appliance import make_page, open_appliance, serve_page
+from ops.benchmarks.appliance import make_appliance, make_page, run_task, serve_page
 from tests.stand_in import StandIn
-
-OPENAI_MODEL = "gpt-5.4-mini"
-CARDS = {"what_i_see": "A page.", "plan_to_goal": "Click.", "next_move": "Click."}
 
 
 @dataclass(frozen=True)
@@ -36,8 +31,8 @@ def measure_steps(count: int = 20, nodes: int = 1000) -> list[Figure]:
     with serve_page(make_page(nodes)) as url:
         click = {"click": {"index": {"text": "Count"}}}
         scenario = [{"navigate": {"url": url}}, *([click] * count), {"done": {"text": "ok", "success": True}}]
-        with StandIn(scenario) as stand_in, open_appliance(stand_in) as appliance:
-            session = appliance.run("Count RUN-steps", model=OPENAI_MODEL)
+        with StandIn(scenario) as stand_in, make_appliance(stand_in) as appliance:
+            session = run_task(appliance, "Count RUN-steps")
             requests = [request for request in stand_in.requests if request.kind == "step"]
         if session["output"] != "ok" or len(requests) != count + 2:
             raise RuntimeError(f"The run did not do its {count} clicks: {session['lastStepSummary']}")
@@ -58,10 +53,10 @@ def measure_steps(count: int = 20, nodes: int = 1000) -> list[Figure]:
 def measure_start(count: int = 5) -> list[Figure]:
     """Measure from the POST to the first step request, cold and again, beside starting display and browser by hand."""
     seconds: list[float] = []
-    with StandIn([{"done": {"text": "ok", "success": True}}]) as stand_in, open_appliance(stand_in) as appliance:
+    with StandIn([{"done": {"text": "ok", "success": True}}]) as stand_in, make_appliance(stand_in) as appliance:
         for number in range(count):
             begun = time.time()
-            appliance.run(f"Say ok RUN-start{number}", model=OPENAI_MODEL)
+            run_task(appliance, f"Say ok RUN-start{number}")
             first = next(request for request in stand_in.requests if request.marker == f"RUN-start{number}")
             seconds.append(first.received_at - begun)
     reference = statistics.median(bare.time_start() for _ in range(count))
@@ -73,15 +68,15 @@ def measure_start(count: int = 5) -> list[Figure]:
 
 def measure_idle(settle: float = 5.0) -> list[Figure]:
     """Measure the memory and the processor time of a server that nobody uses."""
-    with StandIn() as stand_in, open_appliance(stand_in) as appliance:
-        server = appliance.find_server()
+    with StandIn() as stand_in, make_appliance(stand_in) as appliance:
+        server, supervisor = appliance.server, appliance.server.parent()
         before = sum(server.cpu_times()[:2])
         time.sleep(settle)
         used = sum(server.cpu_times()[:2]) - before
         memory = server.memory_info().rss
-        supervisor = psutil.Process(appliance.process.pid).memory_info().rss
+        supervisor_memory = supervisor.memory_info().rss if supervisor else 0
     return [
         Figure("idle server, resident memory", memory / 1e6, "MB", 110),
-        Figure("supervisord, resident memory", supervisor / 1e6, "MB"),
+        Figure("supervisord, resident memory", supervisor_memory / 1e6, "MB"),
         Figure("idle server, share of a core", used / settle * 100, "%", 1),
     ]

@@ -195,6 +195,11 @@ class Instance:
                     found.append(process)
         return found
 
+    @property
+    def server(self) -> psutil.Process:
+        """The process that serves the pages and the API."""
+        return next(process for process in self.processes() if process.cmdline()[-1:] == ["serve"])
+
     def find_process(self, name: str) -> psutil.Process:
         """Return the instance's process whose command line contains `name`; the oldest of several."""
         found = [process for process in self.processes() if any(name in word for word in process.cmdline())]

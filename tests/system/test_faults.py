@@ -67,7 +67,7 @@ def test_a_killed_server_comes_back_without_the_runs_it_had(fragile: Instance, s
     session = _start_waiting_run(fragile, stand_in, "RUN-killedserver")
     stand_in.add("RUN-waiting", [{"done": {"text": "It was my turn."}}])
     waiting = fragile.create(task="RUN-waiting Wait for your turn.", model="gpt-5.5")
-    server = _server(fragile)
+    server = fragile.server
     orphans = _browsers(fragile)
     assert orphans
     server.kill()
@@ -81,17 +81,13 @@ def test_a_killed_server_comes_back_without_the_runs_it_had(fragile: Instance, s
     assert fragile.wait_for(waiting)["output"] == "It was my turn."
 
 
-def _server(instance: Instance):
-    return next(process for process in instance.processes() if process.cmdline()[-1:] == ["serve"])
-
-
 def test_a_supervisor_that_is_killed_takes_everything_with_it_but_a_start_clears_the_rest(
     provider_settings, stand_in: StandIn
 ):
     with Instance(provider_settings) as instance:
         session = _start_waiting_run(instance, stand_in, "RUN-killedall")
         assert instance.process is not None
-        for process in [instance.process, _server(instance)]:
+        for process in [instance.process, instance.server]:
             process.kill()
         instance.process.wait(5)
         eventually(lambda: not any("Xvfb" in process.name() for process in instance.processes()), "no display is left")
