@@ -84,7 +84,6 @@ class Tab:
         self.crashed = False
         self.refusals: list[str] = []
         self.last_input = 0.0
-        self.opened_at = monotonic()
         self._cdp = cdp
         self._policy = policy
         self._open: set[tuple[str, asyncio.Future[dict[str, Any]]]] = set()

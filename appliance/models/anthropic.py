@@ -2,7 +2,7 @@
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from appliance.events import TokenCount
 from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, Text
@@ -57,7 +57,7 @@ class AnthropicModel(RemoteModel):
         body = self.body(request)
         create: Any = self._client.messages.create
         timeout = Timeout(self.patience(request), connect=10.0)
-        reading = _Reading(request.shape.name if request.shape else "")
+        reading = _Reading()
         if on_text is not None:
             async with await create(**body, timeout=timeout, stream=True) as events:
                 async for event in events:
@@ -117,9 +117,8 @@ class AnthropicModel(RemoteModel):
 class _Reading:
     """Gathers a reply from a whole message or from its events."""
 
-    def __init__(self, tool: str) -> None:
+    def __init__(self) -> None:
         self.model = ""
-        self._tool = tool
         self._texts: list[str] = []
         self._inputs: dict[int, str] = {}
         self._usage: dict[str, int] = {}
@@ -183,7 +182,9 @@ def _merge(inputs: list[str]) -> str:
             values = json.loads(text)
         except json.JSONDecodeError:
             return inputs[0]
-        for name, value in values.items():
+        if not isinstance(values, dict):
+            return inputs[0]
+        for name, value in cast("dict[str, Any]", values).items():
             if isinstance(value, list) and isinstance(merged.get(name), list):
                 merged[name] = merged[name] + value
             else:

@@ -97,13 +97,6 @@ async def list_sessions(transaction: Transaction, *, page: int = 1, page_size: i
     return SessionPage(tuple(_to_record(row) for row in rows), total or 0)
 
 
-async def list_sessions_in(transaction: Transaction, *statuses: SessionStatus) -> tuple[SessionRecord, ...]:
-    """Return every session in one of the states, oldest first."""
-    matching = _select_sessions().where(sessions.c.status.in_(statuses))
-    rows = await transaction.execute(matching.order_by(sessions.c.created_at, sessions.c.id))
-    return tuple(_to_record(row) for row in rows)
-
-
 async def change_session(transaction: Transaction, session_id: UUID, **changes: Unpack[SessionChanges]) -> None:
     """Apply the changes and move `updated_at`; raises NotFound when there is no such session."""
     values: dict[str, Any] = {"updated_at": utc_now(), **changes}

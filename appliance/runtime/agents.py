@@ -15,6 +15,7 @@ from appliance.agent.outlets import Outlets
 from appliance.agent.record import Record
 from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
+from appliance.errors import MachineFault
 from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.models.catalog import ModelEntry
@@ -66,7 +67,10 @@ def make_outlets(run: RunRecord, entry: ModelEntry, folders: SessionFolders, tal
     async def keep_screenshot(step: int, screenshot: Screenshot) -> str:
         suffix = "jpg" if screenshot.media_type == "image/jpeg" else screenshot.media_type.rpartition("/")[2]
         name = f"{run.number:03}-{step:04}.{suffix}"
-        await asyncio.to_thread((folders.screenshots / name).write_bytes, screenshot.data)
+        try:
+            await asyncio.to_thread((folders.screenshots / name).write_bytes, screenshot.data)
+        except OSError as error:
+            raise MachineFault(f"The picture of a step cannot be kept ({error.strerror}); make room.") from error
         return name
 
     def price_of(tokens: TokenCount) -> Decimal | None:

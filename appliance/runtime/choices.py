@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from appliance.errors import RequestInvalid
-from appliance.events import TokenCount
 from appliance.models.catalog import ModelEntry, choose_effort, wire_name_for
-from appliance.models.prices import price
+from appliance.models.prices import is_priced
 from appliance.models.providers import ProviderKeys, choose_default, find_model
 from appliance.persistence.records import SessionRecord
 from appliance.persistence.sessions import SessionChanges
@@ -119,7 +118,7 @@ def check_schema(schema: dict[str, Any]) -> None:
 
 
 def _require_price(entry: ModelEntry) -> None:
-    if price(entry, TokenCount(input=1, output=1)) is None:
+    if not is_priced(entry):
         raise RequestInvalid(
             f"The price of {entry.name} is not known, so maxCostUsd cannot be kept; leave it out or name another.",
             "body",

@@ -17,7 +17,6 @@ from appliance.persistence.sessions import (
     delete_session,
     find_session,
     list_sessions,
-    list_sessions_in,
 )
 from appliance.words import Effort, Ending, RunStatus, SessionStatus
 
@@ -139,12 +138,3 @@ async def test_the_runs_of_a_session_are_numbered_and_keep_their_own_results(dat
     assert [(run.number, run.task, run.output) for run in runs] == [(1, "one", [1]), (2, "two", None)]
     with pytest.raises(NotFound):
         await database.writer.submit(lambda tx: change_run(tx, uuid4(), ending=Ending.DONE))
-
-
-async def test_sessions_are_found_by_their_state(database: Database) -> None:
-    running, idle = make_session(status=SessionStatus.RUNNING), make_session(status=SessionStatus.IDLE)
-    for session in (running, idle, make_session(status=SessionStatus.STOPPED)):
-        await database.writer.submit(lambda tx, session=session: add_session(tx, session))
-    async with database.read() as connection:
-        found = await list_sessions_in(connection, SessionStatus.RUNNING, SessionStatus.IDLE)
-    assert [session.id for session in found] == [running.id, idle.id]
