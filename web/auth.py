@@ -42,7 +42,7 @@ class _Failures:
 
 @dataclass
 class KeyThrottle:
-    """Makes an address that sends wrong keys wait ever longer; a quarter of an hour of quiet forgets them."""
+    """Makes an address that sends wrong keys wait ever longer between guesses; a quarter of an hour forgets them."""
 
     clock: Callable[[], float] = time.monotonic
     _failures: dict[str, _Failures] = field(default_factory=dict[str, _Failures])
@@ -98,8 +98,9 @@ class KeyGate:
         if not key:
             raise NotAuthenticated(f"Send an API key in the header {KEY_HEADER} or as a bearer token.")
         address = connection.client.host if connection.client else "unknown"
-        self._throttle.check(address)
+        # A right key always passes, so that a guesser behind the same proxy locks nobody out.
         if not await self._is_valid(key):
+            self._throttle.check(address)
             self._throttle.note_failure(address)
             raise NotAuthenticated("The API key is not known; check it, or make one with: pilothouse key create NAME")
         self._throttle.note_success(address)

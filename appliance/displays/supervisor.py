@@ -76,11 +76,14 @@ class Supervisor:
         self._timeout = timeout
 
     async def start(self, name: str) -> None:
-        """Start the program `name` (group:process) unless it runs already; returns when it was forked."""
+        """Start the program `name` (group:process) unless it runs already; returns when it was forked.
+
+        One that ended at once is not told apart from one that ends a moment later: look at its state.
+        """
         try:
             await self._call("supervisor.startProcess", name, True)
         except SupervisorFault as error:
-            if error.fault is not Fault.ALREADY_STARTED:
+            if error.fault not in (Fault.ALREADY_STARTED, Fault.DIED_AT_START, Fault.SPAWN_FAILED):
                 raise
 
     async def stop(self, name: str) -> None:

@@ -9,6 +9,9 @@ from appliance.displays.layout import PoolLayout
 from appliance.errors import SettingsInvalid
 from appliance.settings import Settings
 
+PRIVATE = 0o077
+"""The umask of everything that is run: what it writes is for this user only, also in a folder that others may enter."""
+
 
 @dataclass(frozen=True)
 class SessionFolders:

@@ -34,6 +34,14 @@ def eventually(look: Callable[[], Any], what: str, seconds: float = 20.0) -> Any
     raise AssertionError(f"Not within {seconds:g} s: {what}")
 
 
+def name_of(process: psutil.Process) -> str:
+    """Return the name of the process's program, nothing when it has ended meanwhile."""
+    try:
+        return process.name()
+    except psutil.NoSuchProcess:
+        return ""
+
+
 def free_ports(count: int) -> int:
     """Return the first of `count` free ports in a row, outside the range that outgoing connections use."""
     first = 20_000 + (os.getpid() * 7) % 9_000

@@ -65,6 +65,12 @@ def test_doctor_sees_the_running_server(instance: Instance):
     assert "FAIL" not in report.stdout, report.stdout
 
 
+def test_what_is_written_is_for_this_user_only(instance: Instance):
+    written = [path for path in (instance.folder / "data").rglob("*") if not path.is_socket()]
+    assert {"pilothouse.db", "logs", "sessions"} <= {path.name for path in written}
+    assert [path for path in written if path.stat().st_mode & 0o077] == []
+
+
 def test_no_secret_is_in_the_log(instance: Instance):
     for secret in (API_KEY, "sk-ant-secret-of-the-tests", "sk-secret-of-the-tests"):
         assert secret not in instance.log

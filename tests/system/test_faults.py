@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.stand_in import StandIn
-from tests.system.instance import Instance, eventually
+from tests.system.instance import Instance, eventually, name_of
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def _start_waiting_run(instance: Instance, stand_in: StandIn, marker: str, **bod
 
 
 def _browsers(instance: Instance) -> list:
-    return [process for process in instance.processes() if "chromium" in process.name()]
+    return [process for process in instance.processes() if "chromium" in name_of(process)]
 
 
 def _assert_slot_is_free(instance: Instance, stand_in: StandIn) -> None:
@@ -90,7 +90,9 @@ def test_a_supervisor_that_is_killed_takes_everything_with_it_but_a_start_clears
         for process in [instance.process, instance.server]:
             process.kill()
         instance.process.wait(5)
-        eventually(lambda: not any("Xvfb" in process.name() for process in instance.processes()), "no display is left")
+        eventually(
+            lambda: not any("Xvfb" in name_of(process) for process in instance.processes()), "no display is left"
+        )
         instance.start()
         assert instance.find(session)["status"] == "error"
         assert not _browsers(instance)

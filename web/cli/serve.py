@@ -14,6 +14,7 @@ import uvicorn
 import uvloop
 
 from appliance.runtime.assembly import Appliance, open_appliance
+from appliance.runtime.folders import PRIVATE
 from appliance.settings import Settings, find_unknown_names, load_settings
 from web.app import create_app
 from web.cli.listening import listen
@@ -32,6 +33,7 @@ def register(app: typer.Typer) -> None:
 def serve() -> None:
     """Run the web server alone. Displays need a supervisor, so `pilothouse supervise` is the usual way."""
     settings = load_settings()
+    os.umask(PRIVATE)
     set_up_logging(settings)
     for name in find_unknown_names(os.environ):
         log.warning("a variable looks like a misspelt setting and is ignored", name=name)

@@ -5,7 +5,7 @@ import os
 import typer
 
 from appliance.persistence.migration import migrate_blocking
-from appliance.runtime.folders import make_layout, prepare_data_dir
+from appliance.runtime.folders import PRIVATE, make_layout, prepare_data_dir
 from appliance.runtime.secret import read_secret
 from appliance.settings import load_settings
 from web.cli.listening import require_free_port
@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
 def supervise() -> None:
     """Run server and displays until told to stop. The database is brought up to date first."""
     settings = load_settings()
+    os.umask(PRIVATE)
     require_free_port(settings)
     prepare_data_dir(settings)
     read_secret(settings)

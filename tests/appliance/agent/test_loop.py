@@ -178,8 +178,8 @@ async def test_a_cap_that_is_used_up_ends_the_run_without_another_call(finish: F
 
 
 async def test_a_run_whose_time_is_nearly_over_is_asked_for_what_it_has(finish: Finish):
-    slow = {"reply": WRITE, "__delay__": 5}
-    outcome, work = await finish([slow, DONE], timeout=2.0)
+    slow = {"reply": WRITE, "__delay__": 20}
+    outcome, work = await finish([slow, DONE], timeout=8.0)
     assert (outcome.ending, outcome.output) == (Ending.DONE, "It is done.")
     assert work.notices == ["step_cut_off", "delivery_turn"]
     assert work.recorded.steps[0].closed is not None
