@@ -1,9 +1,13 @@
 """Writes down what a run spends while it works and how it ended, so that session, run and feed never disagree."""
 
+import asyncio
 from decimal import Decimal
 from typing import Any
 
+import structlog
+
 from appliance.agent.outcome import Outcome
+from appliance.errors import PilothouseError
 from appliance.events import ActionFinished, FeedEvent, RunFinished, StepPlanned, TokenCount
 from appliance.feed.writer import write_event
 from appliance.models.catalog import ModelEntry
@@ -16,25 +20,54 @@ from appliance.persistence.sessions import SessionChanges
 from appliance.runtime.equipment import Equipment
 from appliance.words import RunStatus, SessionStatus
 
+log = structlog.get_logger()
+
 
 class Tally:
-    """The feed of one run: writes its events and adds up what they say was spent."""
+    """The feed of one run: writes its events in order beside the work and adds up what they say was spent."""
 
     def __init__(self, equipment: Equipment, run: RunRecord, entry: ModelEntry) -> None:
         self._equipment = equipment
         self._run = run
         self._entry = entry
+        self._writing: asyncio.Task[None] | None = None
         self.tokens = TokenCount()
 
     async def emit(self, event: FeedEvent) -> None:
-        """Append the event to the session's feed, with what it costs in the session's totals."""
-        changes = SessionChanges()
+        """Append the event to the session's feed, with what it costs in the session's totals.
+
+        Returns once the events before it are committed: the work goes on beside the disk. Raises what the event before
+        it met.
+        """
+        await self._previous()
+        self._writing = asyncio.create_task(self._write(event), name=f"event of {self._run.id}")
+
+    async def flush(self) -> None:
+        """Return when every event is committed; one that could not be is logged."""
+        try:
+            await self._previous()
+        except PilothouseError as error:
+            log.warning("the last event of a run could not be written", run=str(self._run.id), reason=error.message)
+
+    async def _previous(self) -> None:
+        writing = self._writing
+        if writing is None:
+            return
+        try:
+            await asyncio.shield(writing)
+        finally:
+            if writing.done():
+                self._writing = None
+
+    async def _write(self, event: FeedEvent) -> None:
+        changes, spent = SessionChanges(), TokenCount()
         if isinstance(event, StepPlanned | ActionFinished):
-            self.tokens += event.tokens
-            changes = _spend(self._entry, event.tokens)
-            if isinstance(event, ActionFinished) and event.tokens != TokenCount():
-                changes["more_tokens"] = event.tokens
+            spent = event.tokens
+            changes = _spend(self._entry, spent)
+            if isinstance(event, ActionFinished) and spent != TokenCount():
+                changes["more_tokens"] = spent
         await self._equipment.feed.append(self._run.session_id, self._run.id, event, changes)
+        self.tokens += spent
 
     def untold(self, outcome: Outcome) -> SessionChanges:
         """Return what the run spent beyond what the feed has told, as in a step that was cut off."""

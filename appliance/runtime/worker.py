@@ -195,7 +195,10 @@ class Worker:
         status = status_after(outcome, keep_alive=session.keep_alive)
         if self._halt is not None and outcome.ending is self._halt.ending:
             status = self._halt.status
-        untold = self._tally.untold(outcome) if self._tally is not None else SessionChanges()
+        untold = SessionChanges()
+        if self._tally is not None:
+            await self._tally.flush()
+            untold = self._tally.untold(outcome)
 
         async def write(transaction: Transaction) -> None:
             await settle(transaction, self.run, outcome, status, untold)

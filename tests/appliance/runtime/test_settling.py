@@ -4,7 +4,8 @@ from decimal import Decimal
 import pytest
 
 from appliance.agent.outcome import Outcome
-from appliance.events import ActionFinished, RunFinished, StepPlanned, TokenCount
+from appliance.errors import NotFound
+from appliance.events import ActionFinished, Notice, RunFinished, StepPlanned, TokenCount
 from appliance.models.catalog import find_entry
 from appliance.persistence.runs import find_latest_run
 from appliance.runtime.agents import assign
@@ -49,12 +50,14 @@ def _step(tokens):
 
 async def test_steps_and_actions_add_up_in_the_session_with_their_price(sessions, session, tally):
     await tally.emit(_step(TokenCount(input=1_000_000)))
+    await tally.flush()
     one_step = await sessions.find(session.id)
     finished = ActionFinished(
         step=1, call_id="c", name="extract", status=ReceiptStatus.OK, text="x", duration_ms=1,
         tokens=TokenCount(input=1_000_000),
     )  # fmt: skip
     await tally.emit(finished)
+    await tally.flush()
     both = await sessions.find(session.id)
     assert (both.step_count, both.tokens.input, both.last_step_summary) == (1, 2_000_000, "Next.")
     assert both.screenshot == "1.jpg"
@@ -62,8 +65,26 @@ async def test_steps_and_actions_add_up_in_the_session_with_their_price(sessions
     assert both.cost_usd == 2 * one_step.cost_usd
 
 
+async def test_events_stand_in_the_feed_in_the_order_in_which_they_were_told(sessions, session, tally):
+    for number in range(20):
+        await tally.emit(Notice(code="counted", text=str(number)))
+    await tally.flush()
+    events = (await sessions.read_events(session.id, limit=20)).events
+    assert [record.event.text for record in events] == [str(number) for number in range(20)]
+
+
+async def test_an_event_that_could_not_be_written_is_told_with_the_next(sessions, session, tally):
+    await sessions.delete(session.id)
+    await tally.emit(_step(TokenCount(input=1_000)))
+    with pytest.raises(NotFound):
+        await tally.emit(Notice(code="after", text="x"))
+    await tally.flush()
+    assert tally.tokens == TokenCount()
+
+
 async def test_what_a_cut_off_step_spent_is_added_at_the_end(sessions, session, equipment, run, tally):
     await tally.emit(_step(TokenCount(input=1_000)))
+    await tally.flush()
     before = await sessions.find(session.id)
 
     async def write(transaction):
