@@ -73,6 +73,10 @@ class ChromiumOptions:
     sandbox: Literal["auto", "on", "off"] = "auto"
 
 
+class _Crashed(BrowserUnavailable):
+    """A signal ended Chromium before it was ready."""
+
+
 class Chromium:
     """A running Chromium in a process group of its own; `exited` is set when it has ended, however it did."""
 
@@ -91,7 +95,18 @@ class Chromium:
 
     @classmethod
     async def start(cls, options: ChromiumOptions) -> "Chromium":
-        """Start Chromium and return when its DevTools socket is open; raises BrowserUnavailable, saying why not."""
+        """Start Chromium and return when its DevTools socket is open; raises BrowserUnavailable, saying why not.
+
+        One that a signal ended before it was ready is started once more: on a crowded machine its helpers lose races.
+        """
+        try:
+            return await cls._launch(options)
+        except _Crashed as crash:
+            _log.warning("chromium crashed at its start and is started once more", reason=crash.message)
+            return await cls._launch(options)
+
+    @classmethod
+    async def _launch(cls, options: ChromiumOptions) -> "Chromium":
         binary = find_chromium(options.path)
         _check_display(options.display)
         _check_port(options.cdp_port)
@@ -149,7 +164,8 @@ class Chromium:
             # The reason arrives on stderr, whose last lines may come after the exit.
             await asyncio.wait((self._tasks[0],), timeout=1.0)
         if not self._ready.done():
-            self._ready.set_exception(BrowserUnavailable(self._explain(code)))
+            kind = _Crashed if code < 0 else BrowserUnavailable
+            self._ready.set_exception(kind(self._explain(code)))
 
     async def _listen(self) -> None:
         assert self._process.stderr is not None

@@ -55,6 +55,28 @@ async def test_a_program_that_is_not_there_is_one_clear_error(display: int, tmp_
         await Chromium.start(ChromiumOptions("/nowhere/chromium", display, 0, tmp_path))
 
 
+@pytest.mark.parametrize("crashes", [1, 2])
+async def test_chromium_that_crashes_at_its_start_is_started_once_more(
+    display: int, tmp_path: Path, crashes: int
+) -> None:
+    program = tmp_path / "chromium"
+    program.write_text(
+        f"""#!/bin/sh
+        echo x >> "{tmp_path}/starts"
+        [ "$(wc -l < "{tmp_path}/starts")" -gt {crashes} ] || kill -TRAP $$
+        exec "{find_chromium()}" "$@"
+        """
+    )
+    program.chmod(0o755)
+    options = ChromiumOptions(str(program), display, 0, tmp_path / "profile")
+    if crashes == 1:
+        await (await Chromium.start(options)).stop()
+    else:
+        with pytest.raises(BrowserUnavailable, match="ended at its start with code -5"):
+            await Chromium.start(options)
+    assert (tmp_path / "starts").read_text().count("x") == 2
+
+
 async def test_a_missing_display_is_one_clear_error(tmp_path: Path) -> None:
     start = time.monotonic()
     with pytest.raises(BrowserUnavailable, match="no X display :9876"):
