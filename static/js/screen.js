@@ -1,6 +1,10 @@
 // Shows the display of the session while there is one: connects, scales, says what it waits for, and stops at the end.
 
 import RFB from "../vendor/novnc/core/rfb.js";
+import { initLogging } from "../vendor/novnc/core/util/logging.js";
+
+// The page itself says how the view is; a run that ends while its view connects is no error to complain of.
+initLogging("none");
 
 const screen = document.getElementById("screen");
 const stage = document.getElementById("stage");
