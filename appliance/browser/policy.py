@@ -4,7 +4,7 @@ import asyncio
 import re
 import socket
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -68,6 +68,14 @@ def parse_address(url: str) -> WebAddress | None:
     return WebAddress(scheme, _canonical_host(match[1], url), port)
 
 
+async def resolve_name(host: str) -> tuple[Address, ...]:
+    """Return every address that this machine finds for a name; raises OSError when it finds none within 5 s."""
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(5.0):
+        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return tuple({ip_address(str(entry[4][0]).partition("%")[0]) for entry in found})
+
+
 @dataclass(frozen=True)
 class Policy:
     """What may be opened.
@@ -76,12 +84,14 @@ class Policy:
     private ground: the words `private` and `loopback`, host names, addresses or networks. `allowed_domains`, when
     not empty, narrows everything to these: `example.com`, `*.example.com`, `host:port`, `scheme://host`.
     `own_pages` are beginnings of addresses of this appliance that may be opened all the same: its demonstration site.
+    `resolve` finds the addresses of a name.
     """
 
     own_ports: frozenset[int] = frozenset()
     private_allowed: tuple[str, ...] = ()
     allowed_domains: tuple[str, ...] = ()
     own_pages: tuple[str, ...] = ()
+    resolve: Callable[[str], Awaitable[tuple[Address, ...]]] = resolve_name
 
     def check_url(self, url: str) -> None:
         """Raise ActionRefused, saying why, when this address must not be opened; names are not looked up."""
@@ -109,7 +119,7 @@ class Policy:
         address = None if url.strip().partition(":")[0].lower() in HARMLESS_SCHEMES else parse_address(url)
         if address is None or address.ip is not None or _is_localhost(address.host) or self._is_own_page(url):
             return
-        for ip in await self._resolve(address.host):
+        for ip in await self.resolve(address.host):
             self._check_ip(address, ip)
 
     def needs_lookup(self, url: str) -> bool:
@@ -170,12 +180,6 @@ class Policy:
     @cached_property
     def _allowed_networks(self) -> tuple[Network, ...]:
         return tuple(_networks(self.private_allowed))
-
-    async def _resolve(self, host: str) -> tuple[Address, ...]:
-        loop = asyncio.get_running_loop()
-        async with asyncio.timeout(5.0):
-            found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        return tuple({ip_address(str(entry[4][0]).partition("%")[0]) for entry in found})
 
 
 def _matches(address: WebAddress, pattern: str) -> bool:

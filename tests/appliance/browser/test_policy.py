@@ -1,4 +1,4 @@
-import socket
+from ipaddress import IPv4Address
 
 import pytest
 
@@ -135,9 +135,13 @@ def test_the_open_web_is_allowed(url: str) -> None:
 
 
 async def test_a_name_is_judged_by_what_it_resolves_to() -> None:
-    # This machine's own name is the one that resolves without a network: to an address of its own.
+    async def resolve(host: str) -> tuple[IPv4Address, ...]:
+        found = {"mixed.example": ("93.184.216.34", "10.0.0.7"), "open.example": ("93.184.216.34",)}
+        return tuple(map(IPv4Address, found[host]))
+
     with pytest.raises(ActionRefused, match="private network"):
-        await Policy().check_reachable(f"http://{socket.gethostname()}/")
+        await Policy(resolve=resolve).check_reachable("http://mixed.example/")
+    await Policy(resolve=resolve).check_reachable("http://open.example/")
     with pytest.raises(OSError):
         await Policy().check_reachable("http://no-such-name.invalid/")
 
