@@ -15,7 +15,7 @@ from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, R
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import Service
 from appliance.models.openai import data_url, open_client, with_schema
-from appliance.models.remote import BrokenOff, RemoteModel
+from appliance.models.remote import BrokenOff, RemoteModel, count_tokens
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -220,7 +220,4 @@ def _count(usage: Any) -> TokenCount:
     """Return the tokens by class; zeros when the server does not count."""
     if usage is None:
         return TokenCount()
-    details = usage.prompt_tokens_details
-    read = getattr(details, "cached_tokens", None) or 0
-    write = getattr(details, "cache_write_tokens", None) or 0
-    return TokenCount(max(usage.prompt_tokens - read - write, 0), read, write, usage.completion_tokens)
+    return count_tokens(usage.prompt_tokens, usage.prompt_tokens_details, usage.completion_tokens)

@@ -8,7 +8,14 @@ from appliance.events import TokenCount
 from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, ReplyShape
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import Service
-from appliance.models.remote import SDK_RETRIES, BrokenOff, RemoteModel, give_up_on_long_waits, read_error_body
+from appliance.models.remote import (
+    SDK_RETRIES,
+    BrokenOff,
+    RemoteModel,
+    count_tokens,
+    give_up_on_long_waits,
+    read_error_body,
+)
 from appliance.words import Effort
 
 if TYPE_CHECKING:
@@ -146,7 +153,4 @@ def _count(usage: Any) -> TokenCount:
     """Return the tokens by class; the provider's input is the whole, of which the cached ones are a part."""
     if usage is None:
         return TokenCount()
-    details = usage.input_tokens_details
-    read = getattr(details, "cached_tokens", None) or 0
-    write = getattr(details, "cache_write_tokens", None) or 0
-    return TokenCount(max(usage.input_tokens - read - write, 0), read, write, usage.output_tokens)
+    return count_tokens(usage.input_tokens, usage.input_tokens_details, usage.output_tokens)

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any, cast
 
 from appliance.errors import RunFailed
+from appliance.events import TokenCount
 from appliance.models.base import ModelRequest, OnText, Reply
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import LONGEST_PATIENCE, Service
@@ -134,3 +135,10 @@ def _read_number(text: str | None) -> float | None:
         return float(text) if text else None
     except ValueError:
         return None
+
+
+def count_tokens(whole_input: int, details: Any, output: int) -> TokenCount:
+    """Return OpenAI's figures by class: its input is the whole, of which the cached tokens in `details` are a part."""
+    read = getattr(details, "cached_tokens", None) or 0
+    write = getattr(details, "cache_write_tokens", None) or 0
+    return TokenCount(max(whole_input - read - write, 0), read, write, output)

@@ -80,5 +80,5 @@ def test_a_first_line_is_cut_at_a_word() -> None:
 )
 def test_a_state_is_one_word_with_a_tone(values: dict[str, object], word: str, tone: str) -> None:
     base: dict[str, object] = {"id": uuid4(), "model": "m", "wire_model": "w", "created_at": NOW, "updated_at": NOW}
-    said = say_state(SessionRecord(**{**base, **values}))  # type: ignore[arg-type]
+    said = say_state(SessionRecord(**{**base, **values}))
     assert (said.word, said.tone) == (word, tone)

@@ -65,7 +65,7 @@ def test_the_provider_is_sent_its_own_spelling():
 
 def test_a_tier_stands_for_a_model_that_can_be_asked():
     def of(*providers: str) -> str:
-        found = find_entry("bu-mini", ("qwen3:30b",), frozenset(providers))  # type: ignore[arg-type]
+        found = find_entry("bu-mini", ("qwen3:30b",), frozenset(providers))
         assert found is not None
         return found.provider
 
