@@ -12,6 +12,7 @@ PilothouseError
 │   ├── ElementGone            ├── ActionRefused (policy)  └── ActionInvalid (parameters)
 ├── BrowserLost                the browser or the tab's renderer went away
 ├── ReplyMalformed             the model's reply cannot be used; it is asked again
+├── ContextOverflow            the request is longer than the model's window; it is compacted and sent again
 └── RunEnding                  ends the loop, carrying how and why
     ├── RunDone                ├── RunStopped              ├── RunTimedOut
     ├── StepsSpent             ├── MoneySpent              └── RunFailed
@@ -139,6 +140,10 @@ class ReplyMalformed(PilothouseError):
     """The model's reply cannot be used; the message names the defect for the model."""
 
 
+class ContextOverflow(PilothouseError):
+    """The provider refused a request since it is longer than the model's context window."""
+
+
 class RunEnding(PilothouseError):
     """Ends a run. `ending` says how; `failure` and `status_code` why, where it failed."""
 
@@ -195,4 +200,21 @@ class MoneySpent(RunEnding):
 
 
 class RunFailed(RunEnding):
-    """The run cannot go on: a provider fault, a lost browser, useless replies."""
+    """The run cannot go on: a provider fault, a lost browser, useless replies.
+
+    `is_transient` says that the same request may well be answered if it is sent again, `retry_after` in how many
+    seconds the provider asked for that; None when it did not say.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        failure: FailureKind | None = None,
+        status_code: int | None = None,
+        retry_after: float | None = None,
+        is_transient: bool = False,
+    ) -> None:
+        super().__init__(message, failure=failure, status_code=status_code)
+        self.retry_after = retry_after
+        self.is_transient = is_transient

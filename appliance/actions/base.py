@@ -64,6 +64,8 @@ class Action(Generic[P]):
     """One thing the model may do; `description` is the sentence the model reads.
 
     `deadline` is in seconds. `touches_page` is False for actions that can be done while a dialog holds the page.
+    `is_desk_work` is True for those that neither read nor change the browser (files, notes): after a step of nothing
+    else the page need not be looked at again.
     """
 
     name: str
@@ -72,3 +74,4 @@ class Action(Generic[P]):
     run: Callable[[ActionContext, P], Awaitable[Receipt]]
     deadline: float = 30.0
     touches_page: bool = True
+    is_desk_work: bool = False

@@ -78,6 +78,7 @@ WRITE_FILE = Action(
     WriteFile,
     _write_file,
     touches_page=False,
+    is_desk_work=True,
 )
 REPLACE_FILE = Action(
     "replace_file",
@@ -85,6 +86,7 @@ REPLACE_FILE = Action(
     ReplaceFile,
     _replace_file,
     touches_page=False,
+    is_desk_work=True,
 )
 READ_FILE = Action(
     "read_file",
@@ -92,4 +94,5 @@ READ_FILE = Action(
     ReadFile,
     _read_file,
     touches_page=False,
+    is_desk_work=True,
 )
