@@ -113,7 +113,14 @@ class RunFinished(Event, frozen=True, tag="run_finished"):
     steps: int = 0
 
 
-FeedEvent = TaskGiven | RunQueued | RunStarted | StepPlanned | ActionFinished | Notice | RunFinished
+class GoalStated(Event, frozen=True, tag="goal_stated"):
+    """The run's goal in one sentence; `tokens` are those of the call that stated it."""
+
+    goal: str
+    tokens: TokenCount = TokenCount()
+
+
+FeedEvent = TaskGiven | RunQueued | RunStarted | StepPlanned | ActionFinished | Notice | RunFinished | GoalStated
 
 _decoder = msgspec.json.Decoder(FeedEvent)
 

@@ -9,6 +9,7 @@ from appliance.events import (
     ActionCall,
     ActionFinished,
     FeedEvent,
+    GoalStated,
     Notice,
     RunFinished,
     RunQueued,
@@ -18,7 +19,7 @@ from appliance.events import (
 )
 from appliance.persistence.records import EventRecord
 
-Kind = Literal["task", "queued", "started", "step", "receipt", "notice", "finished"]
+Kind = Literal["task", "queued", "started", "step", "receipt", "notice", "finished", "goal"]
 
 _KINDS: dict[type[FeedEvent], Kind] = {
     TaskGiven: "task",
@@ -28,6 +29,7 @@ _KINDS: dict[type[FeedEvent], Kind] = {
     ActionFinished: "receipt",
     Notice: "notice",
     RunFinished: "finished",
+    GoalStated: "goal",
 }
 _SHORT = 48
 

@@ -39,6 +39,16 @@ def task_block(assignment: Assignment, today: date) -> str:
     return "\n".join(parts)
 
 
+def goal_rules() -> str:
+    """Return what the model is told when it is to state a task's goal."""
+    return _read("goal.md")
+
+
+def compaction_rules(limit: int) -> str:
+    """Return what the model is told when it is to sum up the steps so far in at most `limit` characters."""
+    return _read("compaction.md").replace("{limit}", str(limit))
+
+
 def step_notice(number: int, max_steps: int) -> str:
     """Return where the run stands in its steps."""
     late = " Begin to bring it to an end." if number > 3 * max_steps / 4 else ""

@@ -1,5 +1,6 @@
 """What the product means by a model: something that is asked with a request and answers with a reply."""
 
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,6 +19,8 @@ class Purpose(StrEnum):
 
     STEP = "step"
     EXTRACT = "extract"
+    GOAL = "goal"
+    COMPACTION = "compaction"
 
 
 @dataclass(frozen=True)
@@ -46,11 +49,26 @@ class Message:
 
 @dataclass(frozen=True)
 class ReplyShape:
-    """The JSON object a reply must be; `schema` is a JSON Schema of type object."""
+    """The JSON object a reply must be; `schema` is a JSON Schema of type object.
+
+    `outline` is a shorter schema that a model is shown instead where the prompt tells the rest; servers that hold a
+    reply to a grammar are given the whole one.
+    """
 
     name: str
     description: str
     schema: dict[str, Any]
+    outline: dict[str, Any] | None = None
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The schema that the model reads."""
+        return self.schema if self.outline is None else self.outline
+
+    @property
+    def size(self) -> int:
+        """The characters of the shape as the model reads it."""
+        return len(self.description) + len(json.dumps(self.shown, ensure_ascii=False, separators=(",", ":")))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import structlog
 
 from appliance.agent.outcome import Outcome
 from appliance.errors import PilothouseError
-from appliance.events import ActionFinished, FeedEvent, RunFinished, StepPlanned, TokenCount
+from appliance.events import ActionFinished, FeedEvent, GoalStated, RunFinished, StepPlanned, TokenCount
 from appliance.feed.writer import write_event
 from appliance.models.catalog import ModelEntry
 from appliance.models.prices import price
@@ -61,10 +61,10 @@ class Tally:
 
     async def _write(self, event: FeedEvent) -> None:
         changes, spent = SessionChanges(), TokenCount()
-        if isinstance(event, StepPlanned | ActionFinished):
+        if isinstance(event, StepPlanned | ActionFinished | GoalStated):
             spent = event.tokens
             changes = _spend(self._entry, spent)
-            if isinstance(event, ActionFinished) and spent != TokenCount():
+            if not isinstance(event, StepPlanned) and spent != TokenCount():
                 changes["more_tokens"] = spent
         await self._equipment.feed.append(self._run.session_id, self._run.id, event, changes)
         self.tokens += spent

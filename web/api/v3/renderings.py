@@ -10,6 +10,7 @@ from uuid import UUID
 from appliance.events import (
     ActionCall,
     ActionFinished,
+    GoalStated,
     Notice,
     RunFinished,
     RunQueued,
@@ -182,6 +183,10 @@ def _say_notice(event: Notice) -> _Said:
     return _Said("assistant", "planning", {"content": event.text}, event.text)
 
 
+def _say_goal(event: GoalStated) -> _Said:
+    return _Said("assistant", "planning", {"content": f"GOAL: {event.goal}", "category": "goal"}, event.goal)
+
+
 def _say_finished(event: RunFinished) -> _Said:
     output = event.output if isinstance(event.output, str) or event.output is None else json.dumps(event.output)
     return _Said("assistant", "completion", {"content": output or event.summary}, event.summary or output or "")
@@ -195,6 +200,7 @@ _RENDERINGS: Mapping[type, Callable[[Any], _Said]] = {
     ActionFinished: _say_receipt,
     Notice: _say_notice,
     RunFinished: _say_finished,
+    GoalStated: _say_goal,
 }
 
 
