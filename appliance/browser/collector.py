@@ -3,14 +3,13 @@
 import asyncio
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from time import monotonic
-from typing import Any
 
 import msgspec
 
 from appliance.browser.cdp import CdpError
 from appliance.browser.element import Element, FrameLink
 from appliance.browser.frames import World, call_parameters, value_of
+from appliance.browser.layout import ANYWHERE, Part, Start, Walk, gap
 from appliance.browser.observation import ElementView, Scroll
 from appliance.browser.tab import Tab
 from appliance.errors import ActionFailed
@@ -23,29 +22,16 @@ LEAST_FRAME_BUDGET = 600
 """Characters that a frame of another site may take, however many there are."""
 FRAME_SECONDS = 2.0
 """How long one document may take to be read."""
+SLOW_FRAME_SECONDS = 0.5
+"""How long a frame may take that did not answer the last time."""
 MAX_FRAME_DEPTH = 5
-COLLECT = "(budget, viewBudget) => eyes.collect(budget, viewBudget)"
-
-
-class _Walk(msgspec.Struct):
-    """What the page's script returns; a line is [reference, is new, indent, text, tag, role, name] or shorter."""
-
-    lines: list[list[Any]]
-    total: int = 0
-    url: str = ""
-    title: str = ""
-    above: int = 0
-    below: int = 0
-    height: int = 0
-    hash: int = 0
-    mutations: int = 0
-    loading: bool = False
-    modal: bool = False
+MAX_FRAMES = 60
+COLLECT = "(budget, viewBudget, from) => eyes.collect(budget, viewBudget, from)"
 
 
 @dataclass
 class Reading:
-    """What one observation found; `elements` are usable until the next one."""
+    """What one observation found; `elements` are those of it and of earlier ones of the same document."""
 
     lines: list[str] = field(default_factory=list[str])
     views: dict[int, ElementView] = field(default_factory=dict[int, ElementView])
@@ -56,74 +42,119 @@ class Reading:
     scroll: Scroll = field(default_factory=lambda: Scroll(0, 0, 0))
     fingerprint: str = ""
     mutations: int = 0
+    first_line: int = 1
+    last_line: int = 0
+    total_lines: int = 0
 
 
 class Collector:
-    """Reads one tab, and keeps the numbers of elements stable while their documents live."""
+    """Reads one tab, and keeps the numbers of elements stable while their documents live.
+
+    `elements` are those of the present document that were shown at any time, by number.
+    """
 
     def __init__(self, tab: Tab) -> None:
         """Begin with nothing known of the tab."""
         self._tab = tab
         self._document = ""
         self._numbers: dict[tuple[World, int], int] = {}
+        self.elements: dict[int, Element] = {}
+        self._slow: set[tuple[World, int]] = set()
+        self._shown: Part | None = None
         self._hash = blake2b(digest_size=12)
 
-    async def read(self) -> Reading:
-        """Read the tab's documents into lines; raises ActionFailed when even the main one cannot be read."""
-        walk, world = await self._walk_main()
+    async def read(self, from_line: int = 0) -> Reading:
+        """Read the tab's documents into lines, from a line of the last reading on where one is given.
+
+        Raises ActionFailed when even the main document cannot be read.
+        """
+        start = self._shown.find(from_line - 1) if from_line > 0 and self._shown else ANYWHERE
+        walk, world = await self._walk_main(start)
         if self._tab.activity.document != self._document:
             self._document = self._tab.activity.document
             self._numbers.clear()
+            self.elements.clear()
+            self._slow.clear()
         self._hash = blake2b(digest_size=12)
         if walk.url.startswith("chrome-error:"):
             # The browser's own error page stands in for the address that was asked for.
             walk.url = self._tab.url
-        reading = Reading(url=walk.url, title=walk.title, mutations=walk.mutations)
+        self._shown = part = Part(walk, world)
+        part.frames = await self._read_frames(part, (), start)
+        reading = Reading(url=walk.url, title=walk.title, mutations=walk.mutations, elements=self.elements)
         reading.scroll = Scroll(walk.above, walk.below, walk.height)
+        reading.total_lines = part.size
         if walk.modal:
             reading.notes.append("A modal dialog of the page is open; nothing outside it can be used.")
         if walk.loading:
             reading.notes.append("The page is still loading.")
-        await self._write(reading, walk, world, "", ())
+        self._write(reading, part, "", (), 0)
+        if start.inside is not None:
+            # The line of the frame around is shown too, but what was asked for begins inside.
+            reading.first_line = min(from_line, part.size)
         self._hash.update(f"{walk.url} {walk.above} {walk.total}".encode())
         reading.fingerprint = self._hash.hexdigest()
         return reading
 
-    async def _walk_main(self) -> tuple[_Walk, World]:
-        text = await self._tab.run(COLLECT, TEXT_BUDGET, VIEW_BUDGET, timeout=FRAME_SECONDS)
-        return msgspec.json.decode(text, type=_Walk), await self._tab.frames.world()
+    async def _walk_main(self, start: Start) -> tuple[Walk, World]:
+        budget = TEXT_BUDGET if start.inside is None else 1
+        text = await self._tab.run(COLLECT, budget, VIEW_BUDGET, start.place, timeout=FRAME_SECONDS)
+        return msgspec.json.decode(text, type=Walk), await self._tab.frames.world()
 
-    async def _write(
-        self, reading: Reading, walk: _Walk, world: World, indent: str, chain: tuple[FrameLink, ...]
-    ) -> None:
-        """Add the lines of a walk, with those of frames it could not enter in their places."""
-        self._hash.update(b"%d" % walk.hash)
-        frames = [-line[0] for line in walk.lines if line[0] < 0]
-        room = TEXT_BUDGET - sum(len(line[3]) for line in walk.lines)
-        inner = dict(zip(frames, await self._walk_frames(frames, world, chain, room), strict=True)) if frames else {}
-        for line in walk.lines:
-            reference, is_new, pad, text = line[:4]
-            if reference <= 0:
-                reading.lines.append(f"{indent}{pad}{text}")
-                self._hash.update(text.encode(errors="replace"))
-                if reference < 0:
-                    link = FrameLink(world, -reference)
-                    await self._write_frame(reading, inner[-reference], f"{indent}{pad} ", (*chain, link))
-                continue
-            number = self._number(world, reference)
-            reading.lines.append(f"{indent}{pad}{'*' if is_new else ''}[{number}]{text}")
-            view = ElementView(number, *line[4:])
-            reading.views[number] = view
-            reading.elements[number] = Element(self._tab, view, world, reference, chain)
-            self._hash.update(f"{number}{text}".encode(errors="replace"))
+    # ---- writing ------------------------------------------------------------------------------------------------
 
-    async def _write_frame(
-        self, reading: Reading, found: "tuple[_Walk, World] | str", indent: str, chain: tuple[FrameLink, ...]
+    def _write(self, reading: Reading, part: Part, indent: str, chain: tuple[FrameLink, ...], base: int) -> None:
+        """Add the lines of a part, which come after `base` others, with those of its frames in their places."""
+        self._hash.update(b"%d" % part.walk.hash)
+        next_number = base + 1
+        for place, line in zip(part.walk.places, part.walk.lines, strict=True):
+            number = base + part.lines_before(place) + 1
+            if number > next_number:
+                reading.lines.append(indent + gap(next_number, number, reading.total_lines))
+            next_number = base + part.lines_before(place + 1) + 1
+            if not reading.last_line:
+                reading.first_line = number
+            reading.last_line = number
+            self._write_line(reading, part.world, line, indent, chain)
+            if line[0] < 0:
+                self._write_frame(reading, part, line, indent, chain, number)
+        end = base + part.size + 1
+        if end > next_number:
+            reading.lines.append(indent + gap(next_number, end, reading.total_lines))
+
+    def _write_line(
+        self, reading: Reading, world: World, line: list[object], indent: str, chain: tuple[FrameLink, ...]
     ) -> None:
-        if isinstance(found, str):
-            reading.lines.append(f"{indent}(this frame is not read: {found})")
+        reference, is_new, pad, text = line[:4]
+        assert isinstance(reference, int)
+        if reference <= 0:
+            reading.lines.append(f"{indent}{pad}{text}")
+            self._hash.update(str(text).encode(errors="replace"))
             return
-        await self._write(reading, *found, indent, chain)
+        number = self._number(world, reference)
+        reading.lines.append(f"{indent}{pad}{'*' if is_new else ''}[{number}]{text}")
+        tag, role, name = map(str, line[4:])
+        view = ElementView(number, tag, role, name)
+        reading.views[number] = view
+        self.elements[number] = Element(self._tab, view, world, reference, chain)
+        self._hash.update(f"{number}{text}".encode(errors="replace"))
+
+    def _write_frame(
+        self,
+        reading: Reading,
+        part: Part,
+        line: list[object],
+        indent: str,
+        chain: tuple[FrameLink, ...],
+        number: int,
+    ) -> None:
+        reference = -int(str(line[0]))
+        inner, inner_indent = part.frames[reference], f"{indent}{line[2]} "
+        if isinstance(inner, str):
+            reading.lines.append(f"{inner_indent}(this frame is not read: {inner})")
+            reading.last_line = number + 1
+            return
+        self._write(reading, inner, inner_indent, (*chain, FrameLink(part.world, reference)), number)
 
     def _number(self, world: World, reference: int) -> int:
         key = (world, reference)
@@ -132,40 +163,70 @@ class Collector:
             number = self._numbers[key] = len(self._numbers) + 1
         return number
 
-    async def _walk_frames(
-        self, references: list[int], world: World, chain: tuple[FrameLink, ...], room: int
-    ) -> "list[tuple[_Walk, World] | str]":
-        budget = max(LEAST_FRAME_BUDGET, max(room, TEXT_BUDGET // 2) // len(references))
-        if len(chain) >= MAX_FRAME_DEPTH:
-            return ["it is nested too deep"] * len(references)
-        return await asyncio.gather(*(self._walk_frame(reference, world, budget) for reference in references))
+    # ---- frames that only their own sessions or worlds can read -------------------------------------------------
 
-    async def _walk_frame(self, reference: int, parent: World, budget: int) -> "tuple[_Walk, World] | str":
-        deadline = monotonic() + FRAME_SECONDS
+    async def _read_frames(self, part: Part, chain: tuple[FrameLink, ...], start: Start) -> "dict[int, Part | str]":
+        """Read every frame of a part at once: those shown as far as there is room, the others to be counted only."""
+        if not part.walk.frames:
+            return {}
+        shown = {-line[0] for line in part.walk.lines if line[0] < 0}
+        room = TEXT_BUDGET - sum(len(line[3]) for line in part.walk.lines)
+        each = max(LEAST_FRAME_BUDGET, max(room, TEXT_BUDGET // 2) // max(len(shown), 1))
+        ranked = sorted((reference for reference, _ in part.walk.frames), key=lambda one: one not in shown)
+
+        async def read(place: int, reference: int) -> "Part | str":
+            if len(chain) >= MAX_FRAME_DEPTH:
+                return "it is nested too deep"
+            if place >= MAX_FRAMES:
+                return "the page has too many frames"
+            begin = start.within(reference)
+            budget = each if reference in shown else 0
+            if begin is not ANYWHERE:
+                budget = TEXT_BUDGET if begin.inside is None else 1
+            return await self._read_frame(FrameLink(part.world, reference), chain, budget, begin)
+
+        found = await asyncio.gather(*(read(place, reference) for place, reference in enumerate(ranked)))
+        return dict(zip(ranked, found, strict=True))
+
+    async def _read_frame(
+        self, link: FrameLink, chain: tuple[FrameLink, ...], budget: int, start: Start
+    ) -> "Part | str":
+        key = (link.world, link.reference)
+        seconds = SLOW_FRAME_SECONDS if key in self._slow else FRAME_SECONDS
         try:
-            async with asyncio.timeout(FRAME_SECONDS):
-                frame_id = await self._frame_id(reference, parent)
-                session_id = self._tab.frames.owner(frame_id, parent.session_id)
-                world = await self._tab.frames.world(frame_id, session_id)
-                left = max(deadline - monotonic(), 0.05)
-                text = await self._tab.run(COLLECT, budget, budget, timeout=left, world=world)
+            async with asyncio.timeout(seconds):
+                part = await self._walk_frame(link, budget, start)
         except TimeoutError:
-            return f"it did not answer within {FRAME_SECONDS:g} s"
+            self._slow.add(key)
+            return f"it did not answer within {seconds:g} s"
         except CdpError:
             return "it is being replaced, look again"
         except ActionFailed as error:
             return error.message
-        return msgspec.json.decode(text, type=_Walk), world
+        self._slow.discard(key)
+        # Frames inside have deadlines of their own: one that hangs does not take this one along.
+        part.frames = await self._read_frames(part, (*chain, link), start)
+        return part
 
-    async def _frame_id(self, reference: int, world: World) -> str:
-        params = call_parameters(world, "(reference) => eyes.find(reference)", (reference,), by_value=False)
+    async def _walk_frame(self, link: FrameLink, budget: int, start: Start) -> Part:
+        frame_id = await self._frame_id(link)
+        session_id = self._tab.frames.owner(frame_id, link.world.session_id)
+        # The deadline is that of who asks: it is to end the wait, and not one of the commands' own.
+        world = await self._tab.frames.world(frame_id, session_id, 2 * FRAME_SECONDS)
+        place = start.place if budget else 0
+        text = await self._tab.run(COLLECT, budget, budget, place, timeout=2 * FRAME_SECONDS, world=world)
+        return Part(msgspec.json.decode(text, type=Walk), world)
+
+    async def _frame_id(self, link: FrameLink) -> str:
+        world = link.world
+        params = call_parameters(world, "(reference) => eyes.find(reference)", (link.reference,), by_value=False)
         answer = await self._tab.send("Runtime.callFunctionOn", params, session_id=world.session_id)
         value_of(answer)
         object_id = answer["result"].get("objectId")
         if object_id is None:
             raise ActionFailed("it has left the page")
         node = await self._tab.send("DOM.describeNode", {"objectId": object_id}, session_id=world.session_id)
-        await self._tab.send("Runtime.releaseObject", {"objectId": object_id}, session_id=world.session_id)
+        self._tab.post("Runtime.releaseObject", {"objectId": object_id}, session_id=world.session_id)
         frame_id = node["node"].get("frameId")
         if not frame_id:
             raise ActionFailed("it has no document")

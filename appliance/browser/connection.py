@@ -28,6 +28,8 @@ from appliance.errors import ActionFailed, BrowserLost, BrowserUnavailable, Disp
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
+FIRST_ADOPTED = 1_000_001
+"""The number of the first element that is used without having been shown."""
 Grab = Callable[[], Awaitable[Screenshot]]
 """Takes a picture of the display without the browser's help; raises DisplayUnavailable."""
 
@@ -46,6 +48,8 @@ class Browser:
         self._tabs = Tabs(cdp, policy)
         self._collectors: dict[str, Collector] = {}
         self._reading = Reading()
+        self._adopted: dict[int, Element] = {}
+        self._from_line = 0
         self._mark: Mark | None = None
         self._camera = Camera()
         self._grab = grab
@@ -90,14 +94,27 @@ class Browser:
         """The native dialog that stops the current tab, if any."""
         return self._tabs.current.dialog if self._tabs.current is not None else None
 
-    async def observe(self, *, with_screenshot: bool = True) -> Observation:
+    def look_from(self, line: int) -> None:
+        """Let the next observation begin at this line, counted from 1 as the last one counted."""
+        self._from_line = line
+
+    async def recheck(self, index: int) -> str | None:
+        """Return None when an element still is what it was when observed, else a sentence on what is different."""
+        try:
+            return await self.element(index).recheck()
+        except ActionFailed as error:
+            return error.message
+
+    async def observe(self, *, with_screenshot: bool = True, from_line: int | None = None) -> Observation:
         """Read the current tab: numbered lines, tabs, scroll, and a screenshot taken at the same time.
 
+        A long page is shown around what is in view; from `from_line` (or that of `look_from`) on where one is given.
         Never hangs: a page that does not answer within 2 s, an open dialog or a crashed tab gives an observation with
         a note and without lines. Raises BrowserLost.
         """
         start = monotonic()
         tab = self.tab
+        from_line, self._from_line = from_line or self._from_line, 0
         mark = self._mark_of(tab)
         is_blank = tab.url == "about:blank"
         if with_screenshot and is_blank:
@@ -105,7 +122,8 @@ class Browser:
             self.cdp.post("Page.captureScreenshot", {"format": "jpeg"}, tab.session_id)
         picture = asyncio.create_task(self._picture(tab)) if with_screenshot and not is_blank else None
         try:
-            self._reading = await self._read(tab)
+            self._reading = await self._read(tab, from_line)
+            self._adopted.clear()
             screenshot, problem = await picture if picture else (None, "")
         finally:
             if picture is not None and not picture.done():
@@ -128,16 +146,28 @@ class Browser:
             notes=tuple(notes),
             screenshot=screenshot,
             duration_ms=round((monotonic() - start) * 1000),
+            first_line=reading.first_line,
+            last_line=reading.last_line,
+            total_lines=reading.total_lines,
         )
 
     def element(self, index: int) -> Element:
         """Return the element with this number in the last observation; raises ElementGone when there is none."""
-        element = self._reading.elements.get(index)
+        element = self._reading.elements.get(index) or self._adopted.get(index)
         if element is None:
             raise ElementGone(
                 f"There is no element [{index}] in what was last seen of the page; use a number shown there."
             )
         return element
+
+    def adopt(self, element: Element) -> int:
+        """Return the number of an element that was found otherwise; a new one is good until the next observation."""
+        for number, known in self._reading.elements.items():
+            if known.is_same(element):
+                return number
+        number = FIRST_ADOPTED + len(self._adopted)
+        self._adopted[number] = element.numbered(number)
+        return number
 
     async def mark(self) -> Mark:
         """Return the present point in time of the current tab, for `settle(since=…)`."""
@@ -273,11 +303,11 @@ class Browser:
             del self._collectors[target_id]
         return self._collectors.setdefault(tab.target_id, Collector(tab))
 
-    async def _read(self, tab: Tab) -> Reading:
+    async def _read(self, tab: Tab, from_line: int) -> Reading:
         if tab.dialog is None and not tab.crashed:
             for _ in range(3):
                 try:
-                    return await self._collector(tab).read()
+                    return await self._collector(tab).read(from_line)
                 except ActionFailed as error:
                     if tab.dialog is None:
                         return Reading(
@@ -287,7 +317,7 @@ class Browser:
                 except CdpError:
                     # A new document came between; give it the time to begin.
                     await Settling(tab, 1.0).wait()
-        reading = Reading(url=tab.url, title=tab.title)
+        reading = Reading(url=tab.url, title=tab.title, elements=self._collector(tab).elements)
         if tab.dialog is not None:
             dialog = tab.dialog
             answer = f" (it proposes {dialog.default_prompt[:100]!r})" if dialog.default_prompt else ""

@@ -1,6 +1,6 @@
 """A numbered element of the last observation, reachable for actions as long as its document lives."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
@@ -46,6 +46,14 @@ class Element:
         """The isolated world of the element's document, or of the one around a frame of the same origin."""
         return self._world
 
+    def is_same(self, other: "Element") -> bool:
+        """Whether both stand for one element of one document."""
+        return (self._world, self._reference) == (other._world, other._reference)
+
+    def numbered(self, index: int) -> "Element":
+        """Return the same element under another number."""
+        return Element(self.tab, replace(self.view, index=index), self._world, self._reference, self._chain)
+
     async def call(self, function_js: str, *arguments: Any, timeout: float = 10.0) -> Any:
         """Call a JavaScript function with `this` = the element, in the isolated world; JSON in and out.
 
@@ -61,6 +69,17 @@ class Element:
         if answer.get("gone"):
             raise self._gone()
         return answer.get("value")
+
+    async def recheck(self) -> str | None:
+        """Return None when the element still is what it was when last shown, else a sentence on what is different.
+
+        One command: it is connected, has the same role, words and state, and nothing has come to lie on it.
+        """
+        try:
+            change = await self._run(self._world, "(reference) => eyes.recheck(reference)", self._reference)
+        except ElementGone:
+            change = "is no longer on the page"
+        return f"[{self.view.index}] {change}" if change else None
 
     async def scroll_into_view(self) -> None:
         """Scroll whatever must be scrolled so that the element's middle is in view."""
@@ -88,9 +107,10 @@ class Element:
             x, y, covered_by = float(outer["x"]), float(outer["y"]), covered_by or outer.get("covered")
         return Point(x, y, covered_by)
 
-    async def backend_node_id(self) -> int:
-        """Return Chromium's id of the element, as DOM commands of `send` take it."""
-        params = call_parameters(self._world, "(reference) => eyes.find(reference)", (self._reference,), by_value=False)
+    async def backend_node_id(self, pick_js: str = "function() { return this; }") -> int:
+        """Return Chromium's id of the node that `pick_js` returns, by default the element; DOM commands take it."""
+        find = f"(reference) => {{ const found = eyes.find(reference); return found && ({pick_js}).call(found); }}"
+        params = call_parameters(self._world, find, (self._reference,), by_value=False)
         try:
             answer = await self.tab.send("Runtime.callFunctionOn", params, session_id=self._world.session_id)
             object_id = answer.get("result", {}).get("objectId")

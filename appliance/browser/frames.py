@@ -21,7 +21,7 @@ NO_PRINTING = """window.print = ({ print() {
   dispatchEvent(new Event('afterprint'));
 } }).print"""
 WORLD_NAME = "pilothouse"
-SCRIPTS = ("watch.js", "words.js", "walk.js", "describe.js", "collect.js", "reach.js")
+SCRIPTS = ("watch.js", "words.js", "walk.js", "describe.js", "collect.js", "reach.js", "recheck.js")
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,9 @@ class Frames:
         self._cdp.post(
             "Page.addScriptToEvaluateOnNewDocument", {"source": NO_PRINTING, "runImmediately": True}, session_id
         )
+        # Nobody could answer the desktop's own file chooser. Held back from the start, as a click may come before a
+        # command that is sent with it.
+        self._cdp.post("Page.setInterceptFileChooserDialog", {"enabled": True}, session_id)
         self._cdp.post(
             "Target.setAutoAttach",
             {
@@ -103,6 +106,10 @@ class Frames:
     def forget_all(self) -> None:
         """Forget every world, as the main document went away."""
         self._worlds.clear()
+
+    def has_session(self, session_id: str) -> bool:
+        """Whether the session is the tab's or that of one of its frames."""
+        return session_id == self.session_id or session_id in self.sessions.values()
 
     def owner(self, frame_id: str, parent_session: str) -> str:
         """Return the session that answers for a frame whose element lives in `parent_session`."""

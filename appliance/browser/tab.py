@@ -147,6 +147,10 @@ class Tab:
         finally:
             self._open.discard(entry)
 
+    def post(self, method: str, params: dict[str, Any], *, session_id: str = "") -> None:
+        """Send a command in the tab's session, or that of a frame, whose result nobody needs."""
+        self._cdp.post(method, params, session_id or self.session_id)
+
     async def run(self, function: str, *arguments: Any, timeout: float = 5.0, world: World | None = None) -> Any:
         """Call a JavaScript function in the isolated world of a document, by default the main one.
 

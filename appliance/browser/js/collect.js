@@ -3,14 +3,30 @@
 {
   const { cut } = eyes;
   const records = new WeakMap();
-  let byReference = new Map();
+  // Weak, so that what the page has thrown away is not kept: a number stays good as long as its element lives.
+  const byReference = new Map();
   let lastReference = 0;
   let round = 0;
+  let prunedAt = 4000;
 
   const reference = (node) => {
     let record = records.get(node);
-    if (!record) records.set(node, (record = { reference: ++lastReference, round: 0 }));
+    if (!record) records.set(node, (record = { reference: ++lastReference, round: 0, known: false, was: null }));
     return record;
+  };
+  // What is written out can be asked for by its reference later.
+  const publish = (node) => {
+    const record = reference(node);
+    if (!record.known) {
+      record.known = true;
+      byReference.set(record.reference, new WeakRef(node));
+    }
+    return record;
+  };
+  const prune = () => {
+    if (byReference.size < prunedAt) return;
+    for (const [number, weak] of byReference) if (!weak.deref()) byReference.delete(number);
+    prunedAt = Math.max(4000, 2 * byReference.size);
   };
   // In a document that is too long to be shown whole, no line may take the room of all others.
   const LONGEST_LINE = 2000;
@@ -57,22 +73,22 @@
   const entryOf = (line) => {
     const pad = " ".repeat(line.indent);
     if (line.numbered) {
-      const [text, name, role] = eyes.describeElement(line);
-      const record = reference(line.element);
-      byReference.set(record.reference, line.element);
+      const [text, name, role, cover] = eyes.describeElement(line);
+      const record = publish(line.element);
+      record.was = eyes.identity(line.element, line.container, cover);
       return [record.reference, round > 1 && record.round < round - 1 ? 1 : 0, pad, text, line.element.localName, role, cut(name, 120)];
     }
     if (line.frame || (line.text === "" && /^i?frame$/.test(line.element.localName))) {
-      const record = line.frame ? reference(line.element) : null;
-      if (record) byReference.set(record.reference, line.element);
+      const record = line.frame ? publish(line.element) : null;
       return [record ? -record.reference : 0, 0, pad, eyes.frameLine(line)];
     }
     return [0, 0, pad, line.text];
   };
   const sizeOf = (entry) => entry[2].length + entry[3].length + (entry[0] > 0 ? 7 : 1);
 
-  // The lines to show, by number: all that is in view as far as `viewBudget` goes, around it what `budget` leaves room for.
-  const choose = (lines, budget, viewBudget) => {
+  // The lines to show, by number: those from number `from` on; or, where that is negative, all that is in view as far
+  // as `viewBudget` goes, and around it what `budget` leaves room for.
+  const choose = (lines, budget, viewBudget, from) => {
     let total = 0;
     for (const line of lines) total += line.text.length + (line.numbered ? 30 : 1) + line.indent;
     const isLong = total > budget;
@@ -88,6 +104,10 @@
       }
       return true;
     };
+    if (from >= 0) {
+      for (let index = Math.min(from, lines.length - 1); take(index, budget); ) index += 1;
+      return chosen;
+    }
     const inView = isLong ? linesInView(lines) : [];
     for (const { index } of inView) if (!take(index, viewBudget)) break;
     const inFlow = inView.filter(({ layer }) => layer === 0);
@@ -97,22 +117,6 @@
     for (let index = middle; take(index, budget); ) index += 1;
     for (let index = middle; take(index, budget); ) index -= 1;
     return chosen;
-  };
-
-  // The chosen lines in the order of the document, with a line for each gap that says how many are left out.
-  const withGaps = (chosen, count) => {
-    const out = [];
-    let next = 0;
-    const gap = (until, where) => {
-      if (until > next) out.push([0, 0, "", `… ${until - next} more lines ${where}`]);
-    };
-    for (const index of [...chosen.keys()].sort((one, other) => one - other)) {
-      gap(index, next === 0 ? "above; scroll up to see them" : "in between; scroll to see them");
-      out.push(chosen.get(index));
-      next = index + 1;
-    }
-    gap(count, "below; scroll down to see them");
-    return out;
   };
 
   const hashAll = (lines) => {
@@ -125,16 +129,22 @@
     return hash >>> 0;
   };
 
-  // Reads the document and returns, as JSON, what of its lines is to be shown.
-  eyes.collect = (budget, viewBudget) => {
+  // Reads the document and returns, as JSON, what of its lines is to be shown: each with its place among all lines.
+  eyes.collect = (budget, viewBudget, from) => {
     round += 1;
-    byReference = new Map();
+    prune();
     const found = eyes.read();
     const { lines } = found;
     eyes.beginDescribing(found);
-    const out = withGaps(choose(lines, budget, viewBudget), lines.length);
-    // Every numbered element of the document was seen now, also those not written out.
-    for (const line of lines) if (line.numbered) reference(line.element).round = round;
+    const chosen = choose(lines, budget, viewBudget, from);
+    const order = [...chosen.keys()].sort((one, other) => one - other);
+    const frames = [];
+    for (let index = 0; index < lines.length; index += 1) {
+      const line = lines[index];
+      // Every numbered element of the document was seen now, also those not written out.
+      if (line.numbered) reference(line.element).round = round;
+      else if (line.frame) frames.push([publish(line.element).reference, index]);
+    }
     const page = document.scrollingElement || document.documentElement;
     return JSON.stringify({
       url: location.href,
@@ -143,7 +153,9 @@
       below: Math.max(0, Math.round((page?.scrollHeight || 0) - innerHeight - scrollY)),
       height: innerHeight,
       total: lines.length,
-      lines: out,
+      places: order,
+      lines: order.map((index) => chosen.get(index)),
+      frames,
       hash: hashAll(lines),
       mutations: eyes.count(),
       loading: document.readyState === "loading",
@@ -153,7 +165,11 @@
 
   // The element of a reference, null when it has left its document.
   eyes.find = (number) => {
-    const node = byReference.get(number);
-    return node && node.isConnected ? node : null;
+    const node = byReference.get(number)?.deref();
+    return node && node.isConnected && node.ownerDocument.defaultView ? node : null;
   };
+  // The reference of an element that was found in another way than by reading.
+  eyes.refer = (node) => publish(node).reference;
+  // What an element was when it was last written out, null when it never was.
+  eyes.past = (node) => records.get(node)?.was || null;
 }

@@ -81,7 +81,7 @@
     if (line.mark) parts.push(line.mark);
     const cover = coverOf(node);
     if (cover) parts.push(`covered-by=${quote(cover)}`);
-    return [`<${[tag, ...parts].join(" ")}>${name}`, name, role || implied(node, tag)];
+    return [`<${[tag, ...parts].join(" ")}>${name}`, name, role || implied(node, tag), cover];
   };
   const fallbackParts = (node, parts) => {
     // Without any word to know it by, what the author called it may help.
@@ -98,21 +98,21 @@
     return /^(submit|button|reset|image)$/.test(node.type) ? "button" : "textbox";
   };
 
-  // What lies on top of an element that is in view; "" when a click reaches it.
+  // What lies on top of an element that is in view; "" when a click reaches it, null when that is not known.
   // A hit test takes longer the larger the document is: very large ones get fewer. (By count and not by time, so that
   // equal pages read equal.) Whoever points at an element tests it anyway.
   const HIT_TEST_WORK = 5e5;
   const MIN_HIT_TESTS = 8;
   let hitTests = 0;
   const coverOf = (node) => {
-    if (hitTests <= 0) return "";
+    if (hitTests <= 0) return null;
     const box = node.getBoundingClientRect();
     const view = node.ownerDocument.defaultView;
-    if (box.width === 0 || box.height === 0) return "";
-    if (box.bottom <= 0 || box.right <= 0 || box.top >= view.innerHeight || box.left >= view.innerWidth) return "";
+    if (box.width === 0 || box.height === 0) return null;
+    if (box.bottom <= 0 || box.right <= 0 || box.top >= view.innerHeight || box.left >= view.innerWidth) return null;
     hitTests -= 1;
     const found = eyes.hit(node);
-    return found && found.covered ? found.covered : "";
+    return found ? found.covered : null;
   };
   const frameLine = (line) => {
     const node = line.element;

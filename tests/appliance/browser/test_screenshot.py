@@ -6,6 +6,7 @@ from PIL import Image
 
 from appliance.browser.cdp import CdpTimeout
 from appliance.browser.connection import Browser
+from appliance.browser.observation import Screenshot
 from tests.appliance.browser.look import line_with
 from tests.site import Site
 
@@ -31,7 +32,9 @@ async def test_a_picture_fits_the_limits_and_shows_what_is_scrolled_to(browser: 
         assert picture.size == (seen.screenshot.width, seen.screenshot.height)
         assert picture.width <= 1280
         assert picture.height <= 800
-        red, green, blue = picture.convert("RGB").getpixel((picture.width - 20, picture.height // 2))
+        colour = picture.convert("RGB").getpixel((picture.width - 20, picture.height // 2))
+    assert isinstance(colour, tuple)
+    red, green, blue = colour
     assert green > 100 > max(red, blue)
     assert len(seen.screenshot.data) <= 60_000
 
@@ -56,3 +59,22 @@ async def test_a_frame_that_is_stuck_is_a_line_and_holds_nothing_else_up(browser
     assert time.monotonic() - start < 4
     assert line_with(seen, "this frame is not read")
     assert line_with(seen, "Usable")
+
+
+async def test_pictures_look_alike_until_a_person_would_see_a_difference(browser: Browser, site: Site) -> None:
+    await browser.tab.navigate(site.url("/controls.html"))
+    first = (await browser.observe()).screenshot
+    await browser.tab.evaluate("document.querySelector('button').style.color = 'red'")
+    second = (await browser.observe()).screenshot
+    await browser.tab.evaluate(
+        """document.body.insertAdjacentHTML('beforeend', `<div style="position:fixed;left:300px;top:200px;width:400px;
+          height:200px;background:black">A dialog</div>`)"""
+    )
+    third = (await browser.observe()).screenshot
+
+    assert first
+    assert second
+    assert third
+    assert first.looks_like(second)
+    assert not second.looks_like(third)
+    assert not first.looks_like(Screenshot(first.data, first.media_type, first.width, first.height))

@@ -1,0 +1,45 @@
+// Tells whether an element is still what it was when it was shown: an action planned on sight must not hit another one.
+{
+  const { squeeze, cut, controlName } = eyes;
+  const FIELDS = /^(input|select|textarea)$/;
+
+  const words = (node, isContainer) => {
+    if (isContainer || node.isContentEditable) return "";
+    if (!FIELDS.test(node.localName)) return cut(squeeze(node.textContent), 200) || controlName(node, null);
+    if (/^(submit|button|reset)$/.test(node.type)) return node.value;
+    return controlName(node, node.labels && [...node.labels]);
+  };
+  const stateOf = (node) => ({
+    disabled: node.matches(":disabled") || node.getAttribute("aria-disabled") === "true" || node.closest("[inert]") !== null,
+    "read-only": node.readOnly === true && FIELDS.test(node.localName),
+    checked: node.checked === true || node.getAttribute("aria-checked") === "true",
+    pressed: node.getAttribute("aria-pressed") === "true",
+  });
+
+  // What makes an element the one it is. Its value, and whether it is expanded, are left out: a chain changes them itself.
+  eyes.identity = (node, isContainer, cover) => ({
+    container: isContainer,
+    words: words(node, isContainer),
+    role: node.getAttribute("role") || "",
+    state: stateOf(node),
+    cover,
+  });
+
+  // "" when it is the same, else what is different, as the end of a sentence that begins with the element.
+  eyes.recheck = (reference) => {
+    const node = eyes.find(reference);
+    if (!node) return "is no longer on the page";
+    const was = eyes.past(node);
+    if (!was) return "";
+    const now = eyes.identity(node, was.container, was.cover);
+    if (now.words !== was.words) return `now reads "${cut(now.words, 60)}" instead of "${cut(was.words, 60)}"`;
+    if (now.role !== was.role) return `is now a ${now.role || node.localName} instead of a ${was.role || node.localName}`;
+    for (const name of Object.keys(now.state)) {
+      if (now.state[name] !== was.state[name]) return now.state[name] ? `is now ${name}` : `is no longer ${name}`;
+    }
+    if (!node.checkVisibility() && !(node.labels && node.labels.length) && node.type !== "file") return "is no longer visible";
+    if (was.cover !== "") return "";
+    const cover = eyes.hit(node)?.covered;
+    return cover ? `is now covered by ${cover}` : "";
+  };
+}

@@ -1,0 +1,51 @@
+from appliance.browser.connection import Browser
+from tests.appliance.browser.look import index_of
+from tests.site import Site
+
+PAGE = """document.body.innerHTML = `
+<button id=next>Next</button> <button id=save>Save</button> <label><input type=checkbox id=all>All</label>
+<input id=name placeholder=Name value=a> <a href=/x id=link>Link</a>
+<div role=button aria-pressed=false id=like>Like</div>`"""
+
+
+async def test_an_element_that_stayed_the_same_is_told_so(browser: Browser, site: Site) -> None:
+    await browser.tab.navigate(site.url("/"))
+    await browser.tab.evaluate(PAGE)
+    seen = await browser.observe(with_screenshot=False)
+    await browser.tab.evaluate("document.querySelector('#name').value = 'another'; document.body.append('more text')")
+
+    assert [await browser.recheck(index) for index in seen.elements] == [None] * 6
+
+
+async def test_what_is_different_about_an_element_is_told(browser: Browser, site: Site) -> None:
+    await browser.tab.navigate(site.url("/"))
+    await browser.tab.evaluate(PAGE)
+    seen = await browser.observe(with_screenshot=False)
+    await browser.tab.evaluate(
+        """const find = (id) => document.getElementById(id);
+        find('next').textContent = 'Confirm purchase'; find('save').disabled = true; find('all').checked = true;
+        find('like').setAttribute('aria-pressed', 'true'); find('link').remove();
+        const box = find('name').getBoundingClientRect();
+        document.body.insertAdjacentHTML('beforeend', `<div id=ad style="position:fixed;left:${box.left - 5}px;
+          top:${box.top - 5}px;width:${box.width + 10}px;height:${box.height + 10}px">Ad</div>`)"""
+    )
+
+    async def change(text: str) -> str | None:
+        return await browser.recheck(index_of(seen, text))
+
+    assert await change("Next") == '[1] now reads "Confirm purchase" instead of "Next"'
+    assert await change("Save") == "[2] is now disabled"
+    assert await change(">All") == "[3] is now checked"
+    assert await change("Name") == "[4] is now covered by div Ad"
+    assert await change("Link") == "[5] is no longer on the page"
+    assert await change("Like") == "[6] is now pressed"
+    assert "There is no element [99]" in str(await browser.recheck(99))
+
+
+async def test_an_element_of_a_document_that_went_away_is_gone(browser: Browser, site: Site) -> None:
+    await browser.tab.navigate(site.url("/controls.html"))
+    seen = await browser.observe(with_screenshot=False)
+
+    await browser.tab.navigate(site.url("/"))
+
+    assert "is no longer on the page" in str(await browser.recheck(index_of(seen, "Check")))
