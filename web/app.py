@@ -6,6 +6,7 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 
+from appliance.models.providers import load_clients
 from appliance.runtime.assembly import Appliance
 from web.api.v3.renderings import Renderer
 from web.api.v3.routers import answer_other_version, v3_routers
@@ -37,7 +38,7 @@ def create_app(appliance: Appliance) -> Litestar:
             *v3_routers(appliance.sessions, appliance.hub, renderer, gate),
             answer_other_version,
             screenshots_router(settings, signer),
-            health_router(appliance.database),
+            health_router(appliance),
             *page_routers(appliance, sign_ins, recognize, first_start),
             live_router(appliance, views, recognize),
             static_router(views.files),
@@ -49,7 +50,7 @@ def create_app(appliance: Appliance) -> Litestar:
             MethodNotAllowedException: answer_unknown_address,
         },
         template_config=views.template_config,
-        on_startup=[first_start.prepare],
+        on_startup=[first_start.prepare, lambda: load_clients(appliance.provider_keys)],
         openapi_config=_describe_api(),
         logging_config=None,
     )

@@ -8,6 +8,7 @@ from appliance.events import TokenCount
 from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, Text
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import Service
+from appliance.models.loading import Kit
 from appliance.models.remote import SDK_RETRIES, RemoteModel, give_up_on_long_waits
 from appliance.words import Effort
 
@@ -32,9 +33,9 @@ class AnthropicModel(RemoteModel):
 
     def __init__(self, entry: ModelEntry, key: str, base_url: str = "") -> None:
         service = Service("Anthropic", base_url, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", key)
-        super().__init__(entry, service, "anthropic")
+        super().__init__(entry, service)
 
-    def connect(self) -> "AsyncAnthropic":
+    def connect(self, kit: Kit) -> "AsyncAnthropic":
         """Return the client."""
         from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient  # noqa: PLC0415
 
@@ -42,7 +43,7 @@ class AnthropicModel(RemoteModel):
             api_key=self.service.key,
             base_url=self.service.address or "https://api.anthropic.com",
             max_retries=SDK_RETRIES,
-            http_client=DefaultAsyncHttpxClient(event_hooks={"response": [give_up_on_long_waits]}),
+            http_client=DefaultAsyncHttpxClient(verify=kit.tls, event_hooks={"response": [give_up_on_long_waits]}),
         )
 
     def patience(self, request: ModelRequest) -> float:

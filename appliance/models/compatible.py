@@ -14,6 +14,7 @@ from appliance.events import TokenCount
 from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, ReplyShape
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import Service
+from appliance.models.loading import Kit
 from appliance.models.openai import data_url, open_client, with_schema
 from appliance.models.remote import BrokenOff, RemoteModel, count_tokens
 
@@ -40,13 +41,13 @@ class CompatibleModel(RemoteModel):
 
     def __init__(self, entry: ModelEntry, key: str, base_url: str) -> None:
         service = Service("The compatible server", base_url, "COMPATIBLE_API_KEY", "COMPATIBLE_BASE_URL", key)
-        super().__init__(entry, service, "openai")
+        super().__init__(entry, service)
         self.way: Way = WAYS[0]
         self._warnings: list[str] = []
 
-    def connect(self) -> "AsyncOpenAI":
+    def connect(self, kit: Kit) -> "AsyncOpenAI":
         """Return the client; servers without keys are sent a word instead, which the client insists on."""
-        return open_client(self.service.key or "none", self.service.address)
+        return open_client(kit, self.service.key or "none", self.service.address)
 
     def patience(self, request: ModelRequest) -> float:
         """Return the seconds one try may take."""

@@ -8,6 +8,7 @@ from appliance.events import TokenCount
 from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, ReplyShape
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import Service
+from appliance.models.loading import Kit
 from appliance.models.remote import (
     SDK_RETRIES,
     BrokenOff,
@@ -39,11 +40,11 @@ class OpenAIModel(RemoteModel):
     """One of OpenAI's models."""
 
     def __init__(self, entry: ModelEntry, key: str, base_url: str = "") -> None:
-        super().__init__(entry, Service("OpenAI", base_url, "OPENAI_API_KEY", "OPENAI_BASE_URL", key), "openai")
+        super().__init__(entry, Service("OpenAI", base_url, "OPENAI_API_KEY", "OPENAI_BASE_URL", key))
 
-    def connect(self) -> "AsyncOpenAI":
+    def connect(self, kit: Kit) -> "AsyncOpenAI":
         """Return the client."""
-        return open_client(self.service.key, self.service.address or "https://api.openai.com/v1")
+        return open_client(kit, self.service.key, self.service.address or "https://api.openai.com/v1")
 
     def patience(self, request: ModelRequest) -> float:
         """Return the seconds one try may take, which depend on the effort."""
@@ -110,15 +111,15 @@ class OpenAIModel(RemoteModel):
         return Reply("".join(texts), _count(response.usage), response.model, stop)
 
 
-def open_client(key: str, base_url: str) -> "AsyncOpenAI":
-    """Return a client for the address; its module must be loaded by now."""
+def open_client(kit: Kit, key: str, base_url: str) -> "AsyncOpenAI":
+    """Return a client for the address."""
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415
 
     return AsyncOpenAI(
         api_key=key,
         base_url=base_url,
         max_retries=SDK_RETRIES,
-        http_client=DefaultAsyncHttpxClient(event_hooks={"response": [give_up_on_long_waits]}),
+        http_client=DefaultAsyncHttpxClient(verify=kit.tls, event_hooks={"response": [give_up_on_long_waits]}),
     )
 
 

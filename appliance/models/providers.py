@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from appliance.errors import RequestInvalid
 from appliance.models.base import Model
 from appliance.models.catalog import AUTOPILOT, MODELS, TIERS, ModelEntry, Provider, find_entry
-from appliance.models.prices import prepare_prices
+from appliance.models.loading import load_kit
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,18 @@ def find_model(name: str, keys: ProviderKeys) -> ModelEntry:
     return entry
 
 
+def load_clients(keys: ProviderKeys) -> bool:
+    """Begin to load the client of every provider with a key, on a thread; returns whether all are there by now."""
+    loading = [load_kit(provider) for provider in sorted(keys.providers - {"autopilot"})]
+    return all(kit.done() for kit in loading)
+
+
 def open_model(entry: ModelEntry, keys: ProviderKeys) -> Model:
-    """Return the model, ready to be asked; the provider's client and the prices are loaded in the background.
+    """Return the model, ready to be asked; the provider's client is loaded in the background.
 
     Raises RequestInvalid when the key is missing.
     """
     _require_key(entry, keys)
-    if entry.provider in ("anthropic", "openai"):
-        prepare_prices()
     if entry.provider == "anthropic":
         from appliance.models.anthropic import AnthropicModel  # noqa: PLC0415  (heavy, so only when used)
 

@@ -3,8 +3,6 @@
 import asyncio
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from importlib import import_module
-from types import ModuleType
 from typing import Any, cast
 
 from appliance.errors import RunFailed
@@ -12,7 +10,7 @@ from appliance.events import TokenCount
 from appliance.models.base import ModelRequest, OnText, Reply
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import LONGEST_PATIENCE, Service
-from appliance.models.loading import load_in_background
+from appliance.models.loading import Kit, load_kit
 from appliance.surrogates import make_whole
 
 SDK_RETRIES = 2
@@ -30,12 +28,12 @@ class BrokenOff(Exception):
 class RemoteModel(ABC):
     """A model that is asked over HTTP through its vendor's client; subclasses speak one wire format each."""
 
-    def __init__(self, entry: ModelEntry, service: Service, client_module: str) -> None:
+    def __init__(self, entry: ModelEntry, service: Service) -> None:
         self.name = entry.name
         self.sees_images = entry.sees_images
         self.entry = entry
         self.service = service
-        self._loading = load_in_background(client_module)
+        self._loading = load_kit(entry.provider)
         self._asked_again = False
         self._client: Any = None
 
@@ -47,17 +45,17 @@ class RemoteModel(ABC):
         """
         try:
             async with asyncio.timeout(request.timeout):
-                sdk = await asyncio.shield(asyncio.wrap_future(self._loading))  # other models wait for it too
+                kit = await asyncio.shield(asyncio.wrap_future(self._loading))  # other models wait for it too
                 if self._client is None:
-                    self._client = self.connect()
+                    self._client = self.connect(kit)
                 try:
-                    return await self._exchange(sdk, request, on_text)
+                    return await self._exchange(kit, request, on_text)
                 except BrokenOff as broken:
                     if self._asked_again:
                         raise broken.failure from broken
                     self._asked_again = True
                 try:
-                    return await self._exchange(sdk, request, on_text)
+                    return await self._exchange(kit, request, on_text)
                 except BrokenOff as broken:
                     raise broken.failure from broken
         except TimeoutError as error:
@@ -70,15 +68,15 @@ class RemoteModel(ABC):
             await client.close()
 
     @abstractmethod
-    def connect(self) -> Any:
-        """Return the vendor's client, its module being loaded by now."""
+    def connect(self, kit: Kit) -> Any:
+        """Return the vendor's client."""
 
     @abstractmethod
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send the request and read the reply; the vendor's exceptions are left to this class."""
 
-    async def _exchange(self, sdk: ModuleType, request: ModelRequest, on_text: OnText | None) -> Reply:
-        transport = import_module("httpx2")  # what both vendors' clients send with; they let its errors through
+    async def _exchange(self, kit: Kit, request: ModelRequest, on_text: OnText | None) -> Reply:
+        sdk, transport = kit.sdk, kit.transport  # the vendors' clients let their transport's errors through
         try:
             reply = await self.exchange(request, on_text)
             return replace(reply, text=make_whole(reply.text))

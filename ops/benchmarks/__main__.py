@@ -8,7 +8,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from ops.benchmarks.measures import Figure, measure_idle, measure_start, measure_steps
+from ops.benchmarks.measures import Figure, measure_idle, measure_steps
+from ops.benchmarks.start import measure_start
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "steps": measure_steps,

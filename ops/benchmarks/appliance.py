@@ -18,9 +18,9 @@ def make_appliance(stand_in: StandIn) -> Instance:
     return Instance({"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": stand_in.openai_url, "LOG_LEVEL": "warning"})
 
 
-def run_task(appliance: Instance, task: str) -> dict[str, Any]:
+def run_task(appliance: Instance, task: str, model: str = MODEL) -> dict[str, Any]:
     """Submit the task and return the finished session; asks for it as seldom as a client would."""
-    session = appliance.create(task=task, model=MODEL)
+    session = appliance.create(task=task, model=model)
     deadline = time.monotonic() + 120
     while session["status"] in ("created", "running"):
         if time.monotonic() > deadline:

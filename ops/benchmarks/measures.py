@@ -9,6 +9,7 @@ from appliance.browser.waiting import GRACE_MS
 from ops.benchmarks import bare
 from ops.benchmarks.appliance import make_appliance, make_page, run_task, serve_page
 from tests.stand_in import StandIn
+from tests.system.instance import Instance
 
 
 @dataclass(frozen=True)
@@ -52,25 +53,22 @@ def measure_steps(count: int = 20, nodes: int = 1000) -> list[Figure]:
     ]
 
 
-def measure_start(count: int = 5) -> list[Figure]:
-    """Measure from the POST to the first step request, cold and again, beside starting display and browser by hand."""
-    seconds: list[float] = []
-    with StandIn([{"done": {"text": "ok", "success": True}}]) as stand_in, make_appliance(stand_in) as appliance:
-        for number in range(count):
-            begun = time.time()
-            run_task(appliance, f"Say ok RUN-start{number}")
-            first = next(request for request in stand_in.requests if request.marker == f"RUN-start{number}")
-            seconds.append(first.received_at - begun)
-    reference = statistics.median(bare.time_start() for _ in range(count))
+def measure_idle(settle: float = 5.0) -> list[Figure]:
+    """Measure the memory and the processor time of a server that nobody uses, without keys and with Anthropic's."""
+    memory, supervisor, share = time_idling({}, settle)
+    with_key, _, share_with_key = time_idling({"ANTHROPIC_API_KEY": "none"}, settle)
     return [
-        Figure("POST to first step request, first of all", seconds[0], "s", 1.5, reference),
-        Figure("POST to first step request, later ones", statistics.median(seconds[1:]), "s", 1.5, reference),
+        Figure("idle server, resident memory", memory, "MB", 110),
+        Figure("idle server with Anthropic's key, resident memory", with_key, "MB", 110),
+        Figure("supervisord, resident memory", supervisor, "MB"),
+        Figure("idle server, share of a core", share, "%", 1),
+        Figure("idle server with Anthropic's key, share of a core", share_with_key, "%", 1),
     ]
 
 
-def measure_idle(settle: float = 5.0) -> list[Figure]:
-    """Measure the memory and the processor time of a server that nobody uses."""
-    with StandIn() as stand_in, make_appliance(stand_in) as appliance:
+def time_idling(keys: dict[str, str], settle: float) -> tuple[float, float, float]:
+    """Return the memory of server and supervisord in MB, and the server's share of a core in per cent."""
+    with Instance({"LOG_LEVEL": "warning", **keys}) as appliance:
         server, supervisor = appliance.server, appliance.server.parent()
         time.sleep(2)  # What it still does after its start is not idling.
         before = sum(server.cpu_times()[:2])
@@ -78,8 +76,4 @@ def measure_idle(settle: float = 5.0) -> list[Figure]:
         used = sum(server.cpu_times()[:2]) - before
         memory = server.memory_info().rss
         supervisor_memory = supervisor.memory_info().rss if supervisor else 0
-    return [
-        Figure("idle server, resident memory", memory / 1e6, "MB", 110),
-        Figure("supervisord, resident memory", supervisor_memory / 1e6, "MB"),
-        Figure("idle server, share of a core", used / settle * 100, "%", 1),
-    ]
+    return memory / 1e6, supervisor_memory / 1e6, used / settle * 100

@@ -75,6 +75,20 @@ def test_autopilot_can_always_be_used():
     assert open_model(find_model("autopilot", NOTHING), NOTHING).name == "autopilot"
 
 
+def test_only_the_clients_of_providers_with_a_key_are_loaded():
+    code = """
+import sys
+from appliance.models.loading import load_kit
+from appliance.models.providers import ProviderKeys, load_clients
+
+print(load_clients(ProviderKeys()), load_clients(ProviderKeys(openai_key="x")))
+load_kit("openai").result()
+print(load_clients(ProviderKeys(openai_key="x")), "openai" in sys.modules, "anthropic" in sys.modules)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["True", "False", "True", "True", "False"]
+
+
 def test_keys_do_not_show_in_a_repr():
     keys = ProviderKeys(anthropic_key="sk-ant-1", openai_key="sk-2", compatible_key="sk-3")
     assert "sk-" not in repr(keys)
