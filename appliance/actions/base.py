@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from appliance.browser.connection import Browser
 from appliance.browser.effects import Watch
+from appliance.browser.matching import ElementKeys
 from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.words import Effort, ReceiptStatus
@@ -30,7 +31,7 @@ class Receipt:
     `text` is one line for the model and the feed. `lasting` is what history keeps of it (the text when None).
     `carried` is long text shown to the model in the next step only. `ends_chain` says that the rest of a chain
     must not run, since the page is no longer the one that was observed. `tokens` are those of a model call that the
-    action made, to be added to the step's.
+    action made, to be added to the step's. `targets` are the keys of the elements it was done to, taken right before.
     """
 
     status: ReceiptStatus
@@ -41,6 +42,7 @@ class Receipt:
     url: str = ""
     duration_ms: int = 0
     tokens: TokenCount = field(default_factory=TokenCount)
+    targets: tuple[ElementKeys, ...] = ()
 
 
 @dataclass

@@ -24,6 +24,7 @@ from appliance.actions.reading import FIND_ELEMENTS, SEARCH_PAGE
 from appliance.actions.schema import reply_schema, signature
 from appliance.actions.scrolling import FIND_TEXT, SCROLL
 from appliance.actions.tabs import CLOSE, SWITCH
+from appliance.actions.targets import take_targets
 from appliance.actions.waiting import WAIT, WAIT_FOR
 from appliance.browser.dialogs import describe
 from appliance.errors import ActionFailed, ActionInvalid, ActionRefused, BrowserLost, RunEnding
@@ -107,9 +108,10 @@ class Registry:
         """Do the action and return its receipt; raises only BrowserLost and RunEnding."""
         action = self._actions[parsed.name]
         started = time.monotonic()
+        targets = await take_targets(context.browser, parsed.parameters) if action.touches_page else ()
         receipt = await _run_safely(action, context, parsed.parameters)
         duration_ms = round((time.monotonic() - started) * 1000)
-        return replace(receipt, duration_ms=duration_ms, url=receipt.url or context.browser.tab.url)
+        return replace(receipt, duration_ms=duration_ms, url=receipt.url or context.browser.tab.url, targets=targets)
 
 
 async def _run_safely(action: Action[Any], context: ActionContext, parameters: Parameters) -> Receipt:

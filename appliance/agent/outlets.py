@@ -55,6 +55,7 @@ class Outlets:
                 fingerprint=observation.fingerprint,
                 screenshot=step.screenshot,
                 observe_ms=observation.duration_ms,
+                tabs=[tab.tab_id for tab in observation.tabs] if len(observation.tabs) > 1 else [],
             )
         )
 

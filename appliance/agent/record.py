@@ -6,12 +6,12 @@ cost of a step does not grow with the steps before it. Each entry is one line, s
 
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
 
+from appliance.browser.matching import ElementKeys
 from appliance.errors import MachineFault
 from appliance.events import ActionCall, TokenCount
 from appliance.words import Ending, FailureKind, ReceiptStatus
@@ -26,17 +26,21 @@ class Entry(msgspec.Struct, frozen=True, tag_field="entry", kw_only=True, omit_d
 
 
 class RunOpened(Entry, frozen=True, tag="run_opened"):
-    """A run begins."""
+    """A run begins; `replays` names the run whose record is done again, if one is."""
 
     task: str
     model: str
     max_steps: int
     timeout: float
     output_schema: dict[str, Any] | None = None
+    replays: str | None = None
 
 
 class StepAsked(Entry, frozen=True, tag="step_asked"):
-    """The model is about to be asked: the exact text of the request, and the page it shows."""
+    """The model is about to be asked: the exact text of the request, and the page it shows.
+
+    `tabs` are the names of the open tabs, oldest first, when there are several.
+    """
 
     step: int
     request: str
@@ -45,10 +49,14 @@ class StepAsked(Entry, frozen=True, tag="step_asked"):
     fingerprint: str
     screenshot: str | None = None
     observe_ms: int = 0
+    tabs: list[str] = []
 
 
 class StepAnswered(Entry, frozen=True, tag="step_answered"):
-    """The model has replied and its actions are about to run; `rejected` are replies that could not be used."""
+    """The model has replied and its actions are about to run; `rejected` are replies that could not be used.
+
+    `see`, `plan` and `move` are the three sentences of the reply.
+    """
 
     step: int
     reply: str
@@ -57,10 +65,16 @@ class StepAnswered(Entry, frozen=True, tag="step_answered"):
     model: str
     think_ms: int
     rejected: list[str] = []
+    see: str = ""
+    plan: str = ""
+    move: str = ""
 
 
 class RecordedReceipt(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one action did; `carried` is the long text that was shown to the model in the next step."""
+    """What one action did; `carried` is the long text that was shown to the model in the next step.
+
+    `targets` are the keys of the elements it was done to, in the order of its parameters, taken right before.
+    """
 
     call_id: str
     status: ReceiptStatus
@@ -68,6 +82,7 @@ class RecordedReceipt(msgspec.Struct, frozen=True, omit_defaults=True):
     url: str = ""
     duration_ms: int = 0
     carried: str | None = None
+    targets: list[ElementKeys] = []
 
 
 class StepClosed(Entry, frozen=True, tag="step_closed"):
@@ -79,8 +94,15 @@ class StepClosed(Entry, frozen=True, tag="step_closed"):
     trouble: str | None = None
 
 
+class Noted(Entry, frozen=True, tag="noted"):
+    """Something of the run beside its steps that a person was told; `code` is that of the notice."""
+
+    code: str
+    text: str
+
+
 class RunClosed(Entry, frozen=True, tag="run_closed"):
-    """How the run ended."""
+    """How the run ended; `cost_usd` is what it cost in US dollars, in decimal notation, None where that is unknown."""
 
     ending: Ending
     is_successful: bool
@@ -89,30 +111,14 @@ class RunClosed(Entry, frozen=True, tag="run_closed"):
     output: Any = None
     failure: FailureKind | None = None
     status_code: int | None = None
+    tokens: TokenCount = TokenCount()
+    cost_usd: str | None = None
 
 
-AnyEntry = RunOpened | StepAsked | StepAnswered | StepClosed | RunClosed
+AnyEntry = RunOpened | StepAsked | StepAnswered | StepClosed | Noted | RunClosed
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(AnyEntry)
-
-
-@dataclass(frozen=True)
-class RecordedStep:
-    """One step as far as it came: without `answered` the model never replied, without `closed` it was interrupted."""
-
-    asked: StepAsked
-    answered: StepAnswered | None = None
-    closed: StepClosed | None = None
-
-
-@dataclass(frozen=True)
-class RecordedRun:
-    """One run as far as it came; without `closed` it was interrupted."""
-
-    opened: RunOpened
-    steps: tuple[RecordedStep, ...] = ()
-    closed: RunClosed | None = None
 
 
 class Record:
@@ -134,45 +140,36 @@ class Record:
             raise MachineFault(f"The record of the run cannot be written ({error.strerror}); make room.") from error
 
 
-def load(path: Path) -> tuple[RecordedRun, ...]:
-    """Return the runs of a record, oldest first; an end torn by a crash is left out.
+def read_entries(path: Path) -> tuple[AnyEntry, ...]:
+    """Return the entries of a record, oldest first; an end torn by a crash is left out.
 
     Raises FileNotFoundError when there is no record and msgspec.ValidationError for a file that is something else.
     """
-    runs: list[RecordedRun] = []
-    for line in path.read_bytes().splitlines():
-        text = line.strip().removesuffix(b",")
+    entries: list[AnyEntry] = []
+    for line in path.read_bytes().split(b"\n"):
+        text = line.removesuffix(b",")
         if text in (b"", b"[", b"]"):
             continue
-        try:
-            entry = _decoder.decode(text)
-        except msgspec.ValidationError:
-            raise
-        except msgspec.DecodeError:
+        entry = _decode(text)
+        if entry is None:
             break
-        _place(runs, entry)
-    return tuple(runs)
+        entries.append(entry)
+    return tuple(entries)
 
 
-def _place(runs: list[RecordedRun], entry: AnyEntry) -> None:
-    """Put an entry where it belongs in the newest run."""
-    if isinstance(entry, RunOpened):
-        runs.append(RecordedRun(entry))
-        return
-    if not runs:
-        return
-    run = runs[-1]
-    steps = run.steps
-    match entry:
-        case StepAsked():
-            steps = (*steps, RecordedStep(entry))
-        case StepAnswered():
-            steps = (*steps[:-1], RecordedStep(steps[-1].asked, entry))
-        case StepClosed():
-            steps = (*steps[:-1], RecordedStep(steps[-1].asked, steps[-1].answered, entry))
-        case RunClosed():
-            pass
-    runs[-1] = RecordedRun(run.opened, steps, entry if isinstance(entry, RunClosed) else None)
+def encode_entries(entries: tuple[AnyEntry, ...]) -> bytes:
+    """Return the entries as the JSON array that a whole record is."""
+    return b"[\n" + b",\n".join(map(_encoder.encode, entries)) + _CLOSING if entries else b"[]\n"
+
+
+def _decode(text: bytes) -> AnyEntry | None:
+    """Return the entry of one line, None for a torn one."""
+    try:
+        return _decoder.decode(text)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        return None
 
 
 def _find_end(file: BinaryIO) -> int:
@@ -182,4 +179,10 @@ def _find_end(file: BinaryIO) -> int:
     if file.read() == _CLOSING:
         return size - len(_CLOSING)
     file.seek(0)
-    return max(0, file.read().rfind(b",\n"))
+    end = at = 0
+    for line in file.read().split(b"\n"):
+        text = line.removesuffix(b",")
+        if text not in (b"", b"[", b"]") and _decode(text) is not None:
+            end = at + len(text)
+        at += len(line) + 1
+    return end

@@ -13,7 +13,8 @@ from appliance.agent.assignment import Assignment
 from appliance.agent.loop import Agent
 from appliance.agent.outcome import Outcome
 from appliance.agent.outlets import Outlets
-from appliance.agent.record import Record, RecordedRun, load
+from appliance.agent.record import Record
+from appliance.agent.recorded import RecordedRun, load
 from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
 from appliance.events import ActionFinished, FeedEvent, Notice, StepPlanned, TokenCount

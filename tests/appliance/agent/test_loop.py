@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from appliance.agent.assignment import EarlierTurn
-from appliance.agent.record import load
+from appliance.agent.recorded import load
 from appliance.events import ActionFinished, StepPlanned
 from appliance.words import Ending, FailureKind, ReceiptStatus
 from tests.appliance.agent.conftest import Finish, Prepare

@@ -1,9 +1,13 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from appliance.agent.record import (
+    AnyEntry,
     Record,
     RecordedReceipt,
     RunClosed,
@@ -11,7 +15,8 @@ from appliance.agent.record import (
     StepAnswered,
     StepAsked,
     StepClosed,
-    load,
+    encode_entries,
+    read_entries,
 )
 from appliance.errors import MachineFault
 from appliance.events import ActionCall, TokenCount
@@ -40,59 +45,94 @@ def ended() -> RunClosed:
     return RunClosed(ending=Ending.DONE, is_successful=True, summary="Found.", steps=1, output={"price": 3})
 
 
+WHOLE: tuple[AnyEntry, ...] = (opened("Größe 数\n"), asked(1), answered(1), closed(1), ended())
+
+
 def test_a_record_reads_back_as_it_was_written(tmp_path: Path):
-    path = tmp_path / "history.json"
-    for entry in (opened(), asked(1), answered(1), closed(1), ended()):
-        Record(path).append(entry)
-    (run,) = load(path)
-    assert run.opened.task == "Find the price"
-    assert run.steps[0].asked.request == "the\nprompt"
-    assert run.steps[0].answered is not None
-    assert run.steps[0].answered.calls[0].arguments == {"index": 3}
-    assert run.steps[0].closed is not None
-    assert run.steps[0].closed.receipts[0].text == "Clicked."
-    assert run.closed is not None
-    assert run.closed.output == {"price": 3}
+    for entry in WHOLE:
+        Record(tmp_path / "history.json").append(entry)
+    assert read_entries(tmp_path / "history.json") == WHOLE
 
 
 def test_the_file_is_a_whole_json_array_after_every_entry(tmp_path: Path):
     record = Record(tmp_path / "history.json")
-    for count, entry in enumerate((opened(), asked(1), answered(1), closed(1), ended()), start=1):
+    for count, entry in enumerate(WHOLE, start=1):
         record.append(entry)
         assert len(json.loads((tmp_path / "history.json").read_text())) == count
 
 
-def test_a_second_run_stands_behind_the_first(tmp_path: Path):
-    path = tmp_path / "history.json"
-    for entry in (opened("One"), ended(), opened("Two"), asked(1)):
-        Record(path).append(entry)
-    first, second = load(path)
-    assert (first.opened.task, second.opened.task) == ("One", "Two")
-    assert second.closed is None
-    assert second.steps[0].answered is None
+def test_entries_encode_to_the_same_document_as_the_file(tmp_path: Path):
+    for entry in WHOLE:
+        Record(tmp_path / "history.json").append(entry)
+    assert encode_entries(WHOLE) == (tmp_path / "history.json").read_bytes()
+    assert json.loads(encode_entries(())) == []
 
 
-def test_an_end_torn_by_a_crash_is_left_out_and_written_over(tmp_path: Path):
-    path = tmp_path / "history.json"
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_a_record_torn_at_any_byte_keeps_its_whole_entries_and_is_written_on(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+):
+    path = tmp_path_factory.mktemp("torn") / "history.json"
     record = Record(path)
-    for entry in (opened(), asked(1), answered(1)):
+    for entry in WHOLE:
         record.append(entry)
     whole = path.read_bytes()
-    path.write_bytes(whole[:-40])
-    assert load(path)[0].steps[0].answered is None
-    record.append(closed(1))
-    assert load(path)[0].steps[0].closed is not None
-    assert len(json.loads(path.read_text())) == 3
+    at = data.draw(st.integers(0, len(whole)))
+    path.write_bytes(whole[:at])
+    kept = read_entries(path)
+    assert kept == WHOLE[: len(kept)]
+    more = asked(9)
+    record.append(more)
+    assert read_entries(path) == (*kept, more)
+    assert len(json.loads(path.read_text())) == len(kept) + 1
 
 
-def test_an_entry_costs_the_same_after_many(tmp_path: Path):
+def test_only_the_entry_that_is_torn_is_lost(tmp_path: Path):
+    path = tmp_path / "history.json"
+    record = Record(path)
+    for entry in WHOLE:
+        record.append(entry)
+    whole = path.read_bytes()
+    ends = [at for at in range(len(whole) + 1) if len(read_entries(torn(path, whole, at))) == len(WHOLE)]
+    # The closing bracket may be missing in any part, the last entry's own bytes may not.
+    assert ends == list(range(len(whole) - len(b"\n]\n"), len(whole) + 1))
+
+
+def torn(path: Path, whole: bytes, at: int) -> Path:
+    path.write_bytes(whole[:at])
+    return path
+
+
+def test_a_process_killed_between_the_phases_leaves_what_was_written(tmp_path: Path):
+    for count in range(1, len(WHOLE) + 1):
+        path = tmp_path / f"{count}.json"
+        child = os.fork()
+        if child == 0:
+            for entry in WHOLE[:count]:
+                Record(path).append(entry)
+            os.kill(os.getpid(), 9)
+        os.waitpid(child, 0)
+        assert read_entries(path) == WHOLE[:count]
+        assert len(json.loads(path.read_text())) == count
+
+
+def test_an_append_reads_and_writes_the_same_after_many_entries(tmp_path: Path):
     path = tmp_path / "history.json"
     record = Record(path)
     record.append(opened())
-    for step in range(1, 300):
+    record.append(asked(1))
+    small = path.stat().st_size
+    for step in range(2, 2000):
         record.append(asked(step))
-    (run,) = load(path)
-    assert [step.asked.step for step in run.steps] == list(range(1, 300))
+    with path.open("rb") as file:
+        before = file.read()
+    record.append(asked(2000))
+    after = path.read_bytes()
+    # Nothing but the closing bracket is written over.
+    assert after.startswith(before[:-3])
+    assert len(after) - len(before) < small
+    assert len(read_entries(path)) == 2001
 
 
 def test_a_record_that_cannot_be_written_is_a_fault_of_the_machine(tmp_path: Path):

@@ -1,0 +1,198 @@
+// Tells by what an element can be known again, and finds what may be a known element. Evaluates to an object of functions.
+// Runs in an isolated world beside the script of observations (`eyes`).
+(() => {
+  const { squeeze, cut } = eyes;
+  const LONGEST = 160;
+  const MOST = 400;
+  const IDENTIFYING = ['id', 'name', 'aria-label', 'placeholder', 'href', 'data-testid', 'data-test', 'data-qa', 'data-cy'];
+  const FURTHER = ['type', 'title', 'alt', 'for', 'role', 'rel', 'target', 'autocomplete', 'inputmode', 'aria-haspopup'];
+  const CONTROLS = 'a, button, input, select, textarea, summary, label, [role], [tabindex], [onclick], [contenteditable]';
+
+  const implied = (node) => {
+    const tag = node.localName;
+    if (tag === 'a') return node.hasAttribute('href') ? 'link' : '';
+    if (tag === 'button' || tag === 'summary') return 'button';
+    if (tag === 'select') return node.multiple ? 'listbox' : 'combobox';
+    if (tag === 'textarea') return 'textbox';
+    if (tag !== 'input') return '';
+    if (/^(checkbox|radio)$/.test(node.type)) return node.type;
+    return /^(submit|button|reset|image)$/.test(node.type) ? 'button' : 'textbox';
+  };
+  const roleOf = (node) => node.getAttribute('role') || implied(node);
+
+  const nameOf = (node) => {
+    const tag = node.localName;
+    const isField = /^(input|select|textarea)$/.test(tag);
+    let name = eyes.controlName(node, isField && node.labels && node.labels.length ? [...node.labels] : null);
+    if (tag === 'input' && /^(submit|button|reset)$/.test(node.type)) name ||= node.value || node.type;
+    if (!isField && !node.getAttribute('aria-label') && !node.getAttribute('aria-labelledby')) {
+      name = squeeze(node.textContent) || name || eyes.pictureName(node);
+    }
+    return cut(squeeze(name || node.getAttribute('placeholder') || ''), LONGEST);
+  };
+
+  const attributesOf = (node) => {
+    const found = {};
+    for (const name of [...IDENTIFYING, ...FURTHER]) {
+      const value = node.getAttribute(name);
+      if (value) found[name] = cut(value, 300);
+    }
+    return found;
+  };
+
+  const place = (node) => {
+    let number = 1;
+    for (let one = node.previousElementSibling; one; one = one.previousElementSibling) {
+      if (one.localName === node.localName) number += 1;
+    }
+    return number;
+  };
+  // The tags that lead to the element, with their places among their like; '#shadow' and '#frame' are borders.
+  const pathOf = (node) => {
+    const parts = [];
+    for (let one = node; one; ) {
+      parts.push(`${one.localName}[${place(one)}]`);
+      if (one.parentElement) one = one.parentElement;
+      else if (one.getRootNode().host) {
+        parts.push('#shadow');
+        one = one.getRootNode().host;
+      } else {
+        const view = one.ownerDocument.defaultView;
+        const outer = view && view !== window ? view.frameElement : null;
+        if (outer) parts.push('#frame');
+        one = outer;
+      }
+    }
+    return parts.reverse().join('/');
+  };
+  const follow = (path) => {
+    let scope = document;
+    for (const part of path.split('/')) {
+      if (part === '#shadow') scope = scope.shadowRoot;
+      else if (part === '#frame') {
+        try { scope = scope.contentDocument; } catch { return null; }
+      } else {
+        const [, tag, number] = /^(.+)\[(\d+)\]$/.exec(part) || [];
+        let left = Number(number);
+        scope = [...(scope.children || [])].find((one) => one.localName === tag && (left -= 1) === 0);
+      }
+      if (!scope) return null;
+    }
+    return scope;
+  };
+
+  // What stands around the element in the nearest box that says more than the element itself.
+  const nearOf = (node) => {
+    const own = squeeze(node.textContent);
+    let outer = node.parentElement;
+    for (let steps = 0; outer && steps < 5; steps += 1, outer = outer.parentElement) {
+      if (outer.localName === 'body') return '';
+      const text = squeeze(outer.textContent);
+      if (text.length > 400 + own.length) return '';
+      const rest = squeeze(own ? text.replace(own, ' ') : text);
+      if (rest) return cut(rest, LONGEST);
+    }
+    return '';
+  };
+
+  const frameOf = (node) => {
+    const view = node.ownerDocument.defaultView;
+    return !view || view === view.top ? '' : view.location.pathname;
+  };
+  const rootsOf = (start) => {
+    const found = [start];
+    for (let at = 0; at < found.length && at < 200; at += 1) {
+      for (const one of found[at].querySelectorAll('*')) {
+        if (one.shadowRoot) found.push(one.shadowRoot);
+        else if (one.localName === 'iframe' || one.localName === 'frame') {
+          try { if (one.contentDocument) found.push(one.contentDocument); } catch { /* another origin */ }
+        }
+      }
+    }
+    return found;
+  };
+
+  const isForeign = (frame) => {
+    try { return !frame.contentDocument; } catch { return true; }
+  };
+
+  const isTwin = (node, name) => {
+    let seen = 0;
+    for (const other of node.getRootNode().querySelectorAll(node.localName)) {
+      if ((seen += 1) > 300) return false;
+      if (other !== node && other.textContent.length < 400 && nameOf(other) === name) return true;
+    }
+    return false;
+  };
+  const opens = (node) => {
+    const popup = node.getAttribute('aria-haspopup');
+    return (popup !== null && popup !== 'false') || node.hasAttribute('aria-expanded') || node.localName === 'summary';
+  };
+  const keysOf = (node, name) => ({
+    tag: node.localName,
+    role: roleOf(node),
+    name,
+    attributes: attributesOf(node),
+    classes: [...node.classList].slice(0, 20),
+    path: pathOf(node),
+    frame: frameOf(node),
+    near: nearOf(node),
+    opens: opens(node),
+  });
+  const isUsable = (node) => {
+    const shows = (one) => one.checkVisibility({ visibilityProperty: true }) && one.getClientRects().length > 0;
+    return shows(node) || node.type === 'file' || [...(node.labels || [])].some(shows);
+  };
+
+  return {
+    // The keys of one element.
+    of: (node) => {
+      const name = nameOf(node);
+      return { ...keysOf(node, name), twin: isTwin(node, name) };
+    },
+
+    // Everything of this document that may be the element with these keys, each with a reference to act on it.
+    candidates: (_, wanted) => {
+      const byPath = follow(wanted.path);
+      const named = IDENTIFYING.filter((name) => wanted.attributes[name]);
+      const found = [];
+      let more = false;
+      const seen = new Set();
+      const consider = (node) => {
+        if (seen.has(node)) return;
+        seen.add(node);
+        const sameTag = node.localName === wanted.tag;
+        const isNamed = sameTag && named.some((name) => node.getAttribute(name) === wanted.attributes[name]);
+        let name = null;
+        if (!isNamed && node !== byPath) {
+          if (!sameTag && roleOf(node) !== wanted.role) return;
+          name = nameOf(node);
+          if (name !== wanted.name) return;
+        }
+        if (found.length >= MOST) more = true;
+        else found.push({ reference: eyes.refer(node), usable: isUsable(node), keys: keysOf(node, name ?? nameOf(node)) });
+      };
+      if (byPath && byPath.localName === wanted.tag) consider(byPath);
+      const frames = [];
+      for (const root of rootsOf(document)) {
+        for (const node of root.querySelectorAll(`${CSS.escape(wanted.tag)}, ${CONTROLS}`)) consider(node);
+        for (const frame of root.querySelectorAll('iframe, frame')) if (isForeign(frame)) frames.push(eyes.refer(frame));
+      }
+      return { found, frames, more };
+    },
+
+    // Resolves at the next change of the document, after `cap` ms at the latest.
+    changed: (_, cap) => new Promise((resolve) => {
+      const done = () => {
+        observer.disconnect();
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const observer = new MutationObserver(done);
+      const timer = setTimeout(done, cap);
+      for (const root of rootsOf(document)) {
+        observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+      }
+    }),
+  };
+})()
