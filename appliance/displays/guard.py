@@ -1,17 +1,25 @@
-"""Ends supervisord, with exit code 1, when the web server cannot be kept up: without it the pools are of no use.
+"""Ends supervisord, with exit code 1, when the web server cannot be kept up, and clears the run folder at every end.
 
-Runs inside supervisord, which loads it by `[rpcinterface:guard]` of ops/supervisord.conf.
+Without the web server the pools are of no use. Runs inside supervisord, which loads it by `[rpcinterface:guard]` of
+ops/supervisord.conf.
 """
 
 import atexit
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+from appliance.displays.layout import remove_run_dir
 
 # Untyped: read as values of any type, not as modules.
 _events: Any = import_module("supervisor.events")
 _states: Any = import_module("supervisor.states")
+
+
+def _clear() -> None:
+    remove_run_dir(Path(os.environ["PILOTHOUSE_RUN_DIR"]))
 
 
 class Guard:
@@ -25,8 +33,12 @@ def make_guard(supervisord: Any, **_options: str) -> Guard:
         if event.process.config.name != "web":
             return
         sys.stderr.write("The web server does not stay up; giving up. Its own words are above.\n")
+        atexit.unregister(_clear)
         atexit.register(os._exit, 1)
+        atexit.register(_clear)  # The last one registered is called first.
         supervisord.options.mood = _states.SupervisorStates.SHUTDOWN
 
+    atexit.unregister(_clear)
+    atexit.register(_clear)
     _events.subscribe(_events.ProcessStateFatalEvent, shut_down)
     return Guard()

@@ -8,6 +8,7 @@ import secrets
 import stat
 import struct
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -116,6 +117,16 @@ class PoolLayout:
             raise SettingsInvalid(
                 f"Cannot prepare {error.filename} ({error.strerror}); correct its permissions, DATA_DIR or RUN_DIR."
             ) from error
+
+
+def remove_run_dir(run_dir: Path) -> None:
+    """Remove what the appliance keeps in its run folder, and the folder itself unless somebody else uses it too."""
+    for pattern in ("xauthority", "screen-*", "token-*", "vnc-*.pid", "vnc-*.sock"):
+        for path in run_dir.glob(pattern):
+            path.unlink(missing_ok=True)
+    for folder in (run_dir / "browsers", run_dir):
+        with suppress(OSError):  # A browser that is still noted there is ended by the next start.
+            folder.rmdir()
 
 
 def write_private(path: Path, content: bytes) -> None:

@@ -1,4 +1,5 @@
 import os
+import re
 import socket
 import subprocess
 from pathlib import Path
@@ -41,6 +42,9 @@ def test_the_demonstration_prints_a_result_ends_well_and_leaves_nothing(tmp_path
     assert "Brass anchor lamp" in done.stdout
     assert list(tmp_path.glob("pilothouse-demo*")) == []
     assert processes_with(str(tmp_path)) == []
+    port = re.search(r"http://127\.0\.0\.1:(\d+)/live/", done.stdout)
+    assert port is not None
+    assert not Path(f"/tmp/pilothouse-{os.getuid()}-{port[1]}").exists()
 
 
 def test_a_port_in_use_is_one_clear_sentence(tmp_path: Path) -> None:

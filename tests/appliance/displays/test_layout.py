@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.displays.layout import OPS_DIR, PoolLayout
+from appliance.displays.layout import OPS_DIR, PoolLayout, remove_run_dir
 from appliance.errors import SettingsInvalid
 
 
@@ -55,3 +55,17 @@ def test_a_log_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(SettingsInvalid, match=f"Cannot prepare {tmp_path}/data"):
         PoolLayout(1, tmp_path / "r", tmp_path / "data" / "logs").make_folders()
+
+
+def test_the_run_folder_is_removed_unless_it_holds_what_is_not_ours(tmp_path: Path) -> None:
+    for name in ("r", "shared"):
+        PoolLayout(1, tmp_path / name, tmp_path / "logs").make_folders()
+        (tmp_path / name / "browsers").mkdir()
+        (tmp_path / name / "screen-00").write_text("1920x1080")
+    (tmp_path / "shared" / "other.sock").touch()
+
+    remove_run_dir(tmp_path / "r")
+    remove_run_dir(tmp_path / "shared")
+
+    assert not (tmp_path / "r").exists()
+    assert [path.name for path in (tmp_path / "shared").iterdir()] == ["other.sock"]
