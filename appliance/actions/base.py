@@ -12,6 +12,7 @@ from appliance.browser.matching import ElementKeys
 from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.words import Effort, ReceiptStatus
+from appliance.workspaces.clipboard import Clipboard
 from appliance.workspaces.scratchpad import Scratchpad
 
 
@@ -45,11 +46,20 @@ class Receipt:
     targets: tuple[ElementKeys, ...] = ()
 
 
+@dataclass(frozen=True)
+class Checkpoint:
+    """A result so far: the file it was saved to, and its value as JSON."""
+
+    file_name: str
+    value: Any
+
+
 @dataclass
 class ActionContext:
     """What actions work with during one run.
 
     `watch` is that of an action which a dialog interrupted: its effect is measured once the dialog is answered.
+    `partial` is what is handed over should the run end without an answer.
     """
 
     browser: Browser
@@ -59,6 +69,12 @@ class ActionContext:
     output_schema: dict[str, Any] | None = None
     effort: Effort | None = None
     watch: Watch | None = None
+    partial: Checkpoint | None = None
+    clipboard: Clipboard = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Open the session's clipboard, which is a file of the scratchpad."""
+        self.clipboard = Clipboard(self.scratchpad)
 
 
 @dataclass(frozen=True)

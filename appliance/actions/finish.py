@@ -19,12 +19,19 @@ class Done(Parameters):
 
 
 async def _done(context: ActionContext, parameters: Done) -> Receipt:
+    answer = read_answer(context, parameters)
+    raise RunDone("The agent handed in its answer.", answer=answer, success=parameters.success)
+
+
+def read_answer(context: ActionContext, parameters: Done) -> Any:
+    """Return the answer: the text with the files that belong to it, or the JSON that the output schema asks for.
+
+    Raises ActionFailed naming what is wrong with it.
+    """
     text = parameters.text if isinstance(parameters.text, str) else json.dumps(parameters.text, ensure_ascii=False)
     if context.output_schema is None:
-        answer: Any = text + _attached(context, parameters.files_to_display or [])
-    else:
-        answer = _structured(context.output_schema, text)
-    raise RunDone("The agent handed in its answer.", answer=answer, success=parameters.success)
+        return text + _attached(context, parameters.files_to_display or [])
+    return _structured(context.output_schema, text)
 
 
 def _attached(context: ActionContext, names: list[str]) -> str:

@@ -12,12 +12,15 @@ from pydantic import ValidationError
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.actions.capture import SAVE_AS_PDF, SCREENSHOT
+from appliance.actions.checkpoints import CHECKPOINT
 from appliance.actions.choices import DROPDOWN_OPTIONS, SELECT_DROPDOWN
+from appliance.actions.clipboard import RECALL, REMEMBER
 from appliance.actions.code import EVALUATE
 from appliance.actions.extraction import EXTRACT
 from appliance.actions.files import READ_FILE, REPLACE_FILE, WRITE_FILE
 from appliance.actions.finish import DONE
 from appliance.actions.forms import ANSWER_DIALOG, INPUT, SEND_KEYS, UPLOAD_FILE
+from appliance.actions.looking import LOOK
 from appliance.actions.navigation import GO_BACK, NAVIGATE, SEARCH
 from appliance.actions.pointer import CLICK, DRAG, HOVER
 from appliance.actions.reading import FIND_ELEMENTS, SEARCH_PAGE
@@ -51,6 +54,7 @@ ACTIONS: tuple[Action[Any], ...] = (
     ANSWER_DIALOG,
     SWITCH,
     CLOSE,
+    LOOK,
     SEARCH_PAGE,
     FIND_ELEMENTS,
     EXTRACT,
@@ -60,6 +64,9 @@ ACTIONS: tuple[Action[Any], ...] = (
     WRITE_FILE,
     REPLACE_FILE,
     READ_FILE,
+    CHECKPOINT,
+    REMEMBER,
+    RECALL,
     DONE,
 )
 
@@ -103,6 +110,14 @@ class Registry:
             return ParsedCall(name, action.parameters.model_validate(_arguments(action, arguments)))
         except ValidationError as error:
             raise ActionInvalid(_defects(action, error)) from error
+
+    def deadline(self, name: str) -> float:
+        """Return the seconds after which an action is given up; raises KeyError for an unknown one."""
+        return self._actions[name].deadline
+
+    def is_desk_work(self, name: str) -> bool:
+        """Whether an action, also an unknown one, neither reads nor changes the browser."""
+        return name in self._actions and self._actions[name].is_desk_work
 
     async def run(self, context: ActionContext, parsed: ParsedCall) -> Receipt:
         """Do the action and return its receipt; raises only BrowserLost and RunEnding."""

@@ -14,14 +14,15 @@ from appliance.errors import MoneySpent, RunEnding, RunFailed, RunTimedOut, Step
 from appliance.events import TokenCount
 from appliance.words import FailureKind
 
-STEP_SECONDS = 520.0
 _RESERVED_SHARE = 0.1
 _MOST_RESERVED_SHARE = 0.5
+_SHORT_RUN_RESERVE = 30.0
+"""Seconds that a run shorter than ten times that keeps at most, however slow its model is."""
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What the next step may use. With a `limit` only the answer is asked for, since that limit is near."""
+    """What the next step may use: seconds until everything must stop. With a `limit` it may only hand in the answer."""
 
     number: int
     seconds: float
@@ -29,7 +30,10 @@ class Allowance:
 
 
 class Budget:
-    """Counts what one run spends and says what its next step may still use."""
+    """Counts what one run spends and says what its next step may still use.
+
+    `limit` is why the answer is asked for early, once it is.
+    """
 
     def __init__(self, assignment: Assignment, price: Callable[[TokenCount], Decimal | None]) -> None:
         self._assignment = assignment
@@ -38,11 +42,13 @@ class Budget:
         self._steps = 0
         self._tokens = TokenCount()
         self._untold = TokenCount()
+        self._replies = 0
+        self._estimated_calls = 0
         self._cost: Decimal | None = Decimal(0)
         self._cost_before_step = Decimal(0)
-        self._dearest_step = Decimal(0)
+        self._last_step = Decimal(0)
         self._slowest_call = 0.0
-        self._deliveries = 0
+        self._is_delivering = False
         self.limit: RunEnding | None = None
 
     def start(self) -> None:
@@ -52,21 +58,35 @@ class Budget:
     @property
     def spent(self) -> Spent:
         """What is used up so far."""
-        return Spent(self._steps, self._tokens, self._cost)
+        return Spent(self._steps, self._tokens, self._cost, self._estimated_calls)
+
+    @property
+    def usual_output(self) -> int:
+        """The output tokens of an average reply of this run so far, 0 before the first."""
+        return self._tokens.output // self._replies if self._replies else 0
 
     def charge(self, tokens: TokenCount, seconds: float) -> None:
         """Count one reply; raises RunFailed when a cap is set and the reply's price is not known."""
-        self._tokens += tokens
-        self._untold += tokens
+        self._replies += 1
         self._slowest_call = max(self._slowest_call, seconds)
-        cost = self._price(tokens)
-        self._cost = None if cost is None or self._cost is None else self._cost + cost
+        self._count(tokens)
         if self._cost is None and self._assignment.max_cost_usd is not None:
             raise RunFailed(
                 "The price of this model is not known, so its cost cannot be held under maxCostUsd; "
                 "leave the cap out or choose another model.",
                 failure=FailureKind.AGENT_FAILURE,
             )
+
+    def charge_unanswered(self, tokens: TokenCount) -> None:
+        """Count the estimated tokens of a call that was given up, which its provider bills all the same."""
+        self._estimated_calls += 1
+        self._count(tokens)
+
+    def _count(self, tokens: TokenCount) -> None:
+        self._tokens += tokens
+        self._untold += tokens
+        cost = self._price(tokens)
+        self._cost = None if cost is None or self._cost is None else self._cost + cost
 
     def take_tokens(self) -> TokenCount:
         """Return the tokens that were charged since this was last asked."""
@@ -78,52 +98,65 @@ class Budget:
         if self._money_left() <= 0:
             raise self._money_spent()
 
-    def next_step(self, *, answer_refused: bool = False) -> Allowance:
-        """Return what the next step may use.
+    def call_for_answer(self, limit: RunEnding) -> None:
+        """Let the next step be the one that hands in the answer; `limit` is how the run ends if it does not."""
+        self.limit = self.limit or limit
 
-        Raises StepsSpent, MoneySpent or RunTimedOut when there is nothing left, or when the turn for the answer was
-        had; if the answer was refused for its form, that turn is given once more.
+    def next_step(self) -> Allowance:
+        """Return what the next step may use; to be called when the one before is over.
+
+        Raises StepsSpent, MoneySpent or RunTimedOut when there is nothing left, and the limit itself when the turn
+        for the answer was had.
         """
         self._note_cost_of_step()
-        if self.limit is not None and not (answer_refused and self._deliveries < 2):
+        if self._is_delivering and self.limit is not None:
             raise self.limit
+        self._check_what_is_left()
         self.limit = self.limit or self._near_limit()
+        self._is_delivering = self.limit is not None
         self._steps += 1
-        if self.limit is None:
-            return Allowance(self._steps, min(STEP_SECONDS, self._seconds_left() - self._reserved_seconds()))
-        self._deliveries += 1
-        return Allowance(self._steps, STEP_SECONDS, self.limit)
+        return Allowance(self._steps, self.seconds_left(), self.limit)
+
+    def seconds_left(self) -> float:
+        """Return the seconds until the turn for the answer begins; in that turn, until the run ends."""
+        left = self._assignment.timeout - (time.monotonic() - self._started)
+        return left if self._is_delivering else left - self._reserved_seconds()
+
+    def _check_what_is_left(self) -> None:
+        self.check_money()
+        if self._money_left() < self._average_step():
+            raise self._money_spent()
+        if self._steps >= self._assignment.max_steps:
+            raise _steps_spent(self._assignment.max_steps)
 
     def _near_limit(self) -> RunEnding | None:
-        """Return the limit that leaves room for the answer only; raises it when it leaves no room for that either."""
-        self.check_money()
-        if self._money_left() < self._dearest_step:
-            raise self._money_spent()
-        if self._money_left() < 2 * self._dearest_step:
+        """Return the limit that leaves room for the answer only, if one does."""
+        average = self._average_step()
+        if self._money_left() < average + max(average, self._last_step):
             return self._money_spent()
-        if self._seconds_left() <= self._reserved_seconds():
+        if self.seconds_left() <= 0:
             return timed_out(self._assignment)
         steps = self._assignment.max_steps
-        if self._steps >= steps:
-            raise _steps_spent(steps)
         return _steps_spent(steps) if 1 < steps == self._steps + 1 else None
 
     def _note_cost_of_step(self) -> None:
         cost = self._cost or Decimal(0)
-        self._dearest_step = max(self._dearest_step, cost - self._cost_before_step)
+        self._last_step = cost - self._cost_before_step
         self._cost_before_step = cost
+
+    def _average_step(self) -> Decimal:
+        return (self._cost or Decimal(0)) / self._steps if self._steps else Decimal(0)
 
     def _money_left(self) -> Decimal:
         cap = self._assignment.max_cost_usd
         return Decimal("Infinity") if cap is None else cap - (self._cost or Decimal(0))
 
-    def _seconds_left(self) -> float:
-        return self._assignment.timeout - (time.monotonic() - self._started)
-
     def _reserved_seconds(self) -> float:
-        """A tenth of the time, or more when the model is slow, but never more than half of it."""
+        """A tenth of the time; of a short run up to 30 s when the model is slow, but never more than half of it."""
         timeout = self._assignment.timeout
-        return min(_MOST_RESERVED_SHARE * timeout, max(_RESERVED_SHARE * timeout, 1.5 * self._slowest_call))
+        share = _RESERVED_SHARE * timeout
+        most = min(_MOST_RESERVED_SHARE * timeout, _SHORT_RUN_RESERVE)
+        return max(share, min(most, 1.5 * self._slowest_call))
 
     def _money_spent(self) -> MoneySpent:
         return MoneySpent(f"The budget of {self._assignment.max_cost_usd} US dollars is used up.")

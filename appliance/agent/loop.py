@@ -5,36 +5,30 @@ cancellation of `run`; what was produced until then is told by `outcome_so_far`.
 """
 
 import asyncio
-import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import structlog
 
-from appliance.actions.base import ActionContext, Receipt
+from appliance.actions.base import ActionContext
 from appliance.actions.registry import Registry
 from appliance.agent import prompt
+from appliance.agent.asking import Asking
 from appliance.agent.assignment import Assignment
 from appliance.agent.budget import Budget, timed_out
-from appliance.agent.metering import MeteredModel, is_long, lengthened
+from appliance.agent.chain import Chain
+from appliance.agent.clocks import Clocks, StepClock
+from appliance.agent.metering import MeteredModel
 from appliance.agent.outcome import Outcome, settle
 from appliance.agent.outlets import Outlets
 from appliance.agent.progress import Progress
-from appliance.agent.repair import MAX_REPAIRS, read_plan
-from appliance.agent.step import PlannedAction, Step
-from appliance.agent.window import Notes, Window, corrected, text_of
-from appliance.errors import (
-    ActionInvalid,
-    MachineFault,
-    PilothouseError,
-    ReplyMalformed,
-    RunDone,
-    RunEnding,
-    RunFailed,
-    RunStopped,
-)
-from appliance.models.base import ModelRequest, Reply
-from appliance.words import FailureKind, ReceiptStatus
+from appliance.agent.retries import RetryingModel
+from appliance.agent.step import Step
+from appliance.agent.stub import unchanged
+from appliance.agent.window import Notes, Window, text_of
+from appliance.errors import MachineFault, PilothouseError, RunDone, RunEnding, RunFailed, RunStopped
+from appliance.models.base import ModelRequest
+from appliance.words import FailureKind
 
 log = structlog.get_logger()
 
@@ -42,18 +36,29 @@ log = structlog.get_logger()
 class Agent:
     """Works on one assignment with one browser; to be run once."""
 
-    def __init__(self, assignment: Assignment, context: ActionContext, registry: Registry, outlets: Outlets) -> None:
+    def __init__(
+        self,
+        assignment: Assignment,
+        context: ActionContext,
+        registry: Registry,
+        outlets: Outlets,
+        clocks: Clocks | None = None,
+    ) -> None:
         self._assignment = assignment
         self._registry = registry
         self._outlets = outlets
+        self._clocks = clocks or Clocks()
         self._budget = Budget(assignment, outlets.price)
-        self._model = MeteredModel(context.model, self._budget, context.browser.lost)
+        lost = context.browser.lost
+        metered = MeteredModel(context.model, self._budget, lost)
+        self._model = RetryingModel(metered, self._clocks, self._budget.seconds_left, lost, outlets.notice)
         self._context = replace(context, model=self._model)
         self._progress = Progress()
         self._window = Window(assignment, registry, datetime.now(UTC).date())
+        self._asking = Asking(self._model, self._context, registry, outlets)
+        self._chain = Chain(self._context, registry, self._progress, self._budget, outlets)
         self._ending: RunEnding | None = None
         self._step = Step(0)
-        self._warnings: set[str] = set()
 
     async def run(self) -> Outcome:
         """Work until the run ends and return its outcome; of our own errors none comes out of here.
@@ -71,9 +76,9 @@ class Agent:
             self._ending = ending
         except TimeoutError as fault:
             late = timed_out(self._assignment) if clock.expired() else _failed(f"Something took too long: {fault}.")
-            self._ending = self._ending or late
+            self._ending = self._step.answer or late
         except PilothouseError as fault:
-            self._ending = self._ending or _failed(fault.message)
+            self._ending = self._step.answer or _failed(fault.message)
         finally:
             self._close_record()
         await self._outlets.actions_finished(self._step)
@@ -82,8 +87,8 @@ class Agent:
     def outcome_so_far(self) -> Outcome:
         """Return the outcome of the run as it stands; one that has not ended counts as stopped."""
         ending = self._ending or RunStopped("The run was stopped.")
-        plan = self._step.plan
-        return settle(ending, self._budget.spent, note=plan.see if plan else "", limit=self._budget.limit)
+        note = self._step.plan.see if self._step.plan else ""
+        return settle(ending, self._budget.spent, note=note, limit=self._budget.limit, partial=self._context.partial)
 
     def _close_record(self) -> None:
         try:
@@ -92,18 +97,18 @@ class Agent:
             log.error("the end of the run could not be recorded", reason=fault.message)
 
     async def _take_step(self) -> None:
-        allowance = self._budget.next_step(answer_refused=self._step.answer_was_refused)
+        allowance, before = self._budget.next_step(), self._step
         self._step = step = Step(allowance.number, allowance.limit)
-        clock = asyncio.timeout(allowance.seconds)
+        clock = StepClock(self._clocks.step, allowance.seconds)
         try:
             async with clock:
-                await self._observe()
-                await self._ask()
-                await self._act()
+                await self._observe(before)
+                await self._ask(clock)
+                await self._chain.run(step, clock)
         except TimeoutError:
-            if not clock.expired():
+            if not clock.is_over:
                 raise
-            step.trouble = f"The step was cut off after {allowance.seconds:.0f} seconds."
+            step.trouble = "The step was cut off, since its time was used up."
         except PilothouseError as error:
             step.trouble = None if isinstance(error, RunDone) else error.message
             raise
@@ -111,99 +116,54 @@ class Agent:
             step.close(step.trouble or "The run has ended.")
             self._outlets.step_closed(step)
         await self._outlets.actions_finished(step)
-        if self._ending is not None:
-            raise self._ending
+        if step.answer is not None:
+            raise step.answer
         if step.trouble:
             await self._outlets.notice("step_cut_off", step.trouble)
         self._window.remember(step)
-        self._progress.note(step)
+        await self._judge(step)
 
-    async def _observe(self) -> None:
-        observation = await self._context.browser.observe()
+    async def _observe(self, before: Step) -> None:
+        browser = self._context.browser
+        observation = await unchanged(before, browser, self._registry) or await browser.observe()
         self._step.observation = observation
         if observation.screenshot is not None:
             self._step.screenshot = await self._outlets.keep_screenshot(self._step.number, observation.screenshot)
 
-    async def _ask(self) -> None:
-        """Ask what to do, at most twice more while the reply cannot be used, and tell the feed of the plan."""
+    async def _ask(self, clock: StepClock) -> None:
+        """Ask what to do and tell the feed of the plan."""
         step = self._step
         request = await self._request()
         self._outlets.step_asked(step, text_of(request))
-        started = time.monotonic()
-        while True:
-            reply = await self._model.ask(request)
-            await self._warn(reply)
-            try:
-                step.plan = read_plan(reply, self._registry, only_done=step.limit is not None)
-                break
-            except ReplyMalformed as defect:
-                request = await self._ask_again(request, reply, defect)
-        step.think_ms = round((time.monotonic() - started) * 1000)
+        reply = await self._asking.ask(step, request, clock)
         step.planning_tokens = self._budget.take_tokens()
         await self._outlets.step_planned(step, reply)
 
     async def _request(self) -> ModelRequest:
         """Return the request for this step, and tell the feed where it is more than an ordinary one."""
-        step, repeats = self._step, self._progress.repeats
+        step, progress = self._step, self._progress
         notices = [prompt.step_notice(step.number, self._assignment.max_steps)]
-        if self._progress.is_stuck:
-            notices.append(prompt.repeating_notice(repeats))
-            await self._outlets.notice("repeating", f"The same was tried {repeats} times on the same page.")
         if step.limit is not None:
             notices.append(prompt.delivery_notice(step.limit))
             await self._outlets.notice("delivery_turn", f"{step.limit.message} The agent is asked for what it has.")
+        elif progress.is_stuck:
+            notices.append(prompt.stuck_notice(progress.count, progress.facts, must_replan=progress.must_replan))
         notes = Notes(self._context.scratchpad.describe(), self._context.scratchpad.todo)
-        return self._window.compose(step, notes, tuple(notices), with_image=self._model.sees_images)
+        request = self._window.compose(step, notes, tuple(notices), with_image=self._model.sees_images)
+        return replace(request, timeout=self._clocks.model_call)
 
-    async def _ask_again(self, request: ModelRequest, reply: Reply, defect: ReplyMalformed) -> ModelRequest:
-        """Return the request that names the defect; raises RunFailed when that was done often enough."""
-        step = self._step
-        step.rejected.append(reply.text)
-        if len(step.rejected) > MAX_REPAIRS:
-            text = f"The model's reply could not be used, also after being told why: {defect.message}"
-            raise step.limit or RunFailed(text, failure=FailureKind.INVALID_OUTPUT)
-        text = f"The model's reply could not be used, it is asked again: {defect.message}"
-        await self._outlets.notice("reply_repaired", text)
-        if reply.stop == "length" and not is_long(request):
-            return lengthened(request)
-        correction = prompt.correction(defect.message, only_done=step.limit is not None)
-        return corrected(request, reply.text, correction)
-
-    async def _warn(self, reply: Reply) -> None:
-        """Tell the feed what the model's adapter warns of, each warning once."""
-        for warning in reply.warnings:
-            if warning not in self._warnings:
-                self._warnings.add(warning)
-                await self._outlets.notice("model_warning", warning)
-
-    async def _act(self) -> None:
-        """Run the planned actions in order, as far as the page stays the one that was seen."""
-        step = self._step
-        assert step.plan is not None
-        for action in step.plan.actions:
-            step.is_acting = True
-            receipt = await self._run_action(action)
-            step.is_acting = False
-            step.receipts.append(replace(receipt, tokens=self._budget.take_tokens()))
-            await self._outlets.actions_finished(step)
-            if self._ending is not None:
-                raise self._ending
-            if receipt.ends_chain or receipt.status not in (ReceiptStatus.OK, ReceiptStatus.NO_EFFECT):
-                step.close(f"{action.call.name} ended the chain.")
-                break
-
-    async def _run_action(self, action: PlannedAction) -> Receipt:
-        if isinstance(action.runnable, ActionInvalid):
-            return Receipt(ReceiptStatus.FAILED, action.runnable.message, ends_chain=True)
-        if action.call.name == "done" and any(
-            earlier.status is not ReceiptStatus.OK for earlier in self._step.receipts
-        ):
-            return Receipt(ReceiptStatus.SKIPPED, "Not done: an action before it had no effect.", ends_chain=True)
-        try:
-            return await self._registry.run(self._context, action.runnable)
-        except RunDone as done:
-            self._ending = done
-            return Receipt(ReceiptStatus.OK, done.message)
+    async def _judge(self, step: Step) -> None:
+        """Look whether the run gets anywhere, and have the answer handed in when it does not."""
+        before = self._progress.count
+        self._progress.note(step)
+        count = self._progress.count
+        if self._progress.is_hopeless:
+            text = f"The agent got no further in {count} tries."
+            self._budget.call_for_answer(RunFailed(text, failure=FailureKind.AGENT_FAILURE))
+        elif self._progress.must_replan and count > before:
+            await self._outlets.notice("replanning", f"{count} tries came to nothing: the agent must do otherwise.")
+        elif self._progress.is_stuck and count > before:
+            await self._outlets.notice("repeating", f"The agent got no further in {count} tries and is told so.")
 
 
 def _failed(message: str) -> RunFailed:

@@ -1,4 +1,4 @@
-"""The model as the agent and its actions ask it: each reply is charged, no call outlasts its time or the browser."""
+"""The model as the agent and its actions ask it: each call is charged, none outlasts its time or the browser."""
 
 import asyncio
 import time
@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from appliance.agent.budget import Budget
+from appliance.agent.estimate import estimate
 from appliance.errors import BrowserLost, RunFailed
 from appliance.models.base import Model, ModelRequest, OnText, Reply
 from appliance.words import FailureKind
@@ -18,7 +19,10 @@ T = TypeVar("T")
 
 
 class MeteredModel:
-    """A model whose replies are charged to a budget; `browser_lost` is set when there is nothing left to act on."""
+    """A model whose calls are charged to a budget; `browser_lost` is set when there is nothing left to act on.
+
+    A call that is given up (cancelled, out of time, its browser gone) is charged by estimate.
+    """
 
     def __init__(self, model: Model, budget: Budget, browser_lost: asyncio.Event) -> None:
         self._model = model
@@ -40,14 +44,25 @@ class MeteredModel:
             async with asyncio.timeout(request.timeout):
                 reply = await self._unless_lost(self._model.ask(request, on_text))
         except TimeoutError as error:
+            self._charge_unanswered(request)
             text = f"The model did not answer within {request.timeout:g} seconds."
             raise RunFailed(text, failure=FailureKind.PROVIDER_TIMEOUT) from error
+        except (asyncio.CancelledError, BrowserLost):
+            self._charge_unanswered(request)
+            raise
+        except RunFailed as fault:
+            if fault.failure is FailureKind.PROVIDER_TIMEOUT:
+                self._charge_unanswered(request)
+            raise
         self._budget.charge(reply.tokens, time.monotonic() - started)
         return reply
 
     async def close(self) -> None:
         """Let go of the model's connections."""
         await self._model.close()
+
+    def _charge_unanswered(self, request: ModelRequest) -> None:
+        self._budget.charge_unanswered(estimate(request, self._budget.usual_output))
 
     async def _unless_lost(self, work: Coroutine[Any, Any, T]) -> T:
         task = asyncio.create_task(work)

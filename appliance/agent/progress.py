@@ -1,40 +1,103 @@
-"""Whether a run gets anywhere: the same actions on the same page, again and again, are no progress."""
+"""Whether a run gets anywhere, judged by receipts and by equal observations, and what follows when it does not."""
+
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
-from appliance.agent.step import Step
-from appliance.errors import RunFailed
-from appliance.words import FailureKind
+from appliance.agent.step import PlannedAction, Step
+from appliance.words import ReceiptStatus
 
 NUDGE_AT = 3
+REPLAN_AT = 5
 GIVE_UP_AT = 8
 _REMEMBERED_STEPS = 20
-_WAITING = frozenset({"wait", "wait_for"})
+_MAX_FACTS = 4
+_USELESS = frozenset({ReceiptStatus.NO_EFFECT, ReceiptStatus.FAILED, ReceiptStatus.BLOCKED})
+
+
+@dataclass(frozen=True)
+class _Try:
+    """One call on one page: what the ladder counts and what it may bar."""
+
+    url: str
+    call: bytes
 
 
 class Progress:
-    """Counts how often, in the last steps, one and the same thing was tried on one and the same page."""
+    """Counts, over the last steps, repeats of one thing on one page and steps that came to nothing.
+
+    A repeated step counts whatever its receipts say, since the page it was done on had not changed. A step comes to
+    nothing when none of its actions had an effect, or when it got no usable reply; one that got somewhere takes
+    two of those back. `count` is the worse of both: 3 is pointed out, at 5 what failed is barred, 8 is the end.
+    """
 
     def __init__(self) -> None:
         self._tried: list[bytes] = []
-        self.repeats = 0
-
-    def note(self, step: Step) -> None:
-        """Count a finished step. Raises RunFailed at the eighth equal one; waiting alone is never given up on."""
-        self.repeats = 0
-        if step.plan is None or step.observation is None:
-            return
-        calls = [(action.call.name, action.call.arguments) for action in step.plan.actions]
-        key = msgspec.json.encode((step.observation.fingerprint, calls), order="deterministic")
-        self._tried = [*self._tried[1 - _REMEMBERED_STEPS :], key]
-        self.repeats = self._tried.count(key)
-        if self.repeats >= GIVE_UP_AT and any(name not in _WAITING for name, _ in calls):
-            raise RunFailed(
-                f"The agent tried the same thing on the same page {self.repeats} times and got no further.",
-                failure=FailureKind.AGENT_FAILURE,
-            )
+        self._fruitless = 0
+        self._barred: set[_Try] = set()
+        self.count = 0
+        self.facts: tuple[str, ...] = ()
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the agent should be told that it repeats itself."""
-        return self.repeats >= NUDGE_AT
+        """Whether the agent should be told that it gets nowhere."""
+        return self.count >= NUDGE_AT
+
+    @property
+    def must_replan(self) -> bool:
+        """Whether the agent may not go on as before: what came to nothing is barred on this page."""
+        return self.count >= REPLAN_AT
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether the agent is to hand in what it has."""
+        return self.count >= GIVE_UP_AT
+
+    def note(self, step: Step) -> None:
+        """Count a finished step."""
+        repeats = self._count_repeats(step)
+        done = [] if step.plan is None else list(zip(step.plan.actions, step.receipts, strict=False))
+        statuses = {receipt.status for _, receipt in done} - {ReceiptStatus.SKIPPED}
+        is_fruitless = statuses <= _USELESS
+        self._fruitless += len(step.rejected) + is_fruitless
+        if not is_fruitless and repeats < NUDGE_AT:
+            self._fruitless = max(0, self._fruitless - 2)
+            self._barred.clear()
+        self.count = max(repeats, self._fruitless)
+        tries = [action for action, receipt in done if repeats >= NUDGE_AT or receipt.status in _USELESS]
+        self.facts = tuple(_told(action) for action in tries[:_MAX_FACTS]) if self.is_stuck else ()
+        if self.must_replan and step.observation is not None:
+            url = step.observation.url
+            self._barred |= {_Try(url, _key(action)) for action in tries if action.call.name != "done"}
+
+    def is_barred(self, action: PlannedAction, url: str) -> bool:
+        """Whether this was tried too often at this address to be done again."""
+        return bool(self._barred) and _Try(url, _key(action)) in self._barred
+
+    def _count_repeats(self, step: Step) -> int:
+        if step.plan is None or step.observation is None:
+            return 0
+        key = step.observation.fingerprint.encode() + b" " + b" ".join(map(_key, step.plan.actions))
+        self._tried = [*self._tried[1 - _REMEMBERED_STEPS :], key]
+        return self._tried.count(key)
+
+
+def _key(action: PlannedAction) -> bytes:
+    """Return what two calls have in common that try the same: spelling, order and waiting times do not count."""
+    name, arguments = action.call.name, action.call.arguments
+    given: dict[str, Any] = {key: value for key, value in arguments.items() if value is not None}
+    if name == "wait":
+        given = {}
+    elif name == "wait_for":
+        given.pop("seconds", None)
+    elif name == "search" and isinstance(given.get("query"), str):
+        given["query"] = sorted(set(given["query"].lower().split()))
+    elif name == "input" and isinstance(given.get("text"), str):
+        given["text"] = given["text"].strip().lower()
+    return name.encode() + msgspec.json.encode(given, order="deterministic")
+
+
+def _told(action: PlannedAction) -> str:
+    arguments = msgspec.json.encode(action.call.arguments).decode()
+    return f"{action.call.name} {arguments if len(arguments) <= 100 else arguments[:99] + '…'}"

@@ -14,7 +14,9 @@ _FOLDER = Path(__file__).with_name("prompts")
 _MAX_EARLIER_TURNS = 10
 _MAX_EARLIER_ANSWER = 3_000
 _FENCES = re.compile(
-    r"<(\s*/?\s*)(?=(?:page|read_once|task|history|files|notice|earlier_tasks|answer_schema)(?![\w-]))", re.IGNORECASE
+    r"<(\s*/?\s*)"
+    r"(?=(?:page|page_changes|read_once|task|step|steps|files|notice|checkpoint|earlier_tasks|answer_schema)(?![\w-]))",
+    re.IGNORECASE,
 )
 
 
@@ -26,17 +28,33 @@ def system_prompt(actions: str, extension: str) -> str:
     return "\n\n".join(parts)
 
 
-def task_block(assignment: Assignment, today: date) -> str:
-    """Return the part of the prompt that says what is wanted; it stays the same for the whole run."""
+def task_block(assignment: Assignment, today: date, room_for_earlier: int = 30_000) -> str:
+    """Return the part of the prompt that says what is wanted; it stays the same for the whole run.
+
+    Of earlier turns the newest are told, as far as they fit into the given number of characters.
+    """
     parts = [f"Today is {today.isoformat()} (UTC)."]
     if assignment.earlier:
-        turns = "\n".join(map(_earlier_turn, assignment.earlier[-_MAX_EARLIER_TURNS:]))
-        parts.append(f"<earlier_tasks>\n{fence(turns)}\n</earlier_tasks>")
+        parts.append(
+            f"<earlier_tasks>\n{fence(_earlier_turns(assignment.earlier, room_for_earlier))}\n</earlier_tasks>"
+        )
     parts.append(f"<task>\n{assignment.task}\n</task>")
     if assignment.output_schema is not None:
         schema = json.dumps(assignment.output_schema, ensure_ascii=False, separators=(",", ":"))
         parts.append(f"<answer_schema>\n{schema}\n</answer_schema>")
     return "\n".join(parts)
+
+
+def goal_notice(goal: str) -> str:
+    """Return the reminder of the goal that is given from time to time."""
+    return _read("reminder.md").replace("{goal}", goal)
+
+
+def checkpoint_block(summary: str, first: int, last: int, archive: str) -> str:
+    """Return what stands for steps that were summed up; `archive` names the files that have them in full, if any."""
+    where = f" In full: {archive} (read_file)." if archive else ""
+    lead = _read("checkpoint.md").replace("{steps}", f"{first}-{last}").replace("{where}", where)
+    return f"<checkpoint>\n{lead}\n{fence(summary)}\n</checkpoint>\n"
 
 
 def goal_rules() -> str:
@@ -66,14 +84,27 @@ def correction(defect: str, *, only_done: bool) -> str:
     return _read("correction.md").replace("{accepted}", accepted).replace("{defect}", defect).strip()
 
 
-def repeating_notice(count: int) -> str:
-    """Return what the model is told when it repeats itself."""
-    return _read("repeating.md").replace("{count}", str(count)).replace("{limit}", str(GIVE_UP_AT))
+def stuck_notice(count: int, facts: tuple[str, ...], *, must_replan: bool) -> str:
+    """Return what the model is told when it gets nowhere; `facts` are the calls that came to nothing."""
+    told = "\n".join(f"- {fact}" for fact in facts) or "- replies that could not be used"
+    text = _read("replan.md" if must_replan else "repeating.md")
+    return text.replace("{count}", str(count)).replace("{limit}", str(GIVE_UP_AT)).replace("{facts}", fence(told))
 
 
 def fence(text: str) -> str:
     """Return a stranger's text so that it cannot open or close one of the prompt's own blocks."""
     return _FENCES.sub(r"‹\1", text)
+
+
+def _earlier_turns(turns: tuple[EarlierTurn, ...], room: int) -> str:
+    told: list[str] = []
+    for turn in reversed(turns[-_MAX_EARLIER_TURNS:]):
+        told.append(_earlier_turn(turn))
+        room -= len(told[-1])
+        if room < 0:
+            told[-1] = told[-1][: max(room, -len(told[-1]))]
+            break
+    return "\n".join(reversed(told))
 
 
 def _earlier_turn(turn: EarlierTurn) -> str:

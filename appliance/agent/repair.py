@@ -12,7 +12,6 @@ from appliance.events import ActionCall
 from appliance.models.base import Reply
 from appliance.surrogates import make_whole
 
-MAX_REPAIRS = 2
 MAX_ACTIONS = 8
 _MAX_SENTENCE = 2_000
 _SENTENCES = ("what_i_see", "plan_to_goal", "next_move")

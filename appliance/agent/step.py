@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from appliance.actions.base import Receipt
 from appliance.actions.registry import ParsedCall
 from appliance.browser.observation import Observation
-from appliance.errors import ActionInvalid, RunEnding
+from appliance.errors import ActionInvalid, RunDone, RunEnding
 from appliance.events import ActionCall, TokenCount
 from appliance.words import ReceiptStatus
 
@@ -32,9 +32,9 @@ class Plan:
 class Step:
     """One step while it is worked on; a part is set as soon as it is known.
 
-    `limit` is the limit on whose account only an answer is accepted. `trouble` is what cut the step short. Times are
-    in milliseconds. `receipts` belong to the plan's actions in order, `reported` counts those the feed has;
-    `is_acting` is true while the action after them runs.
+    `limit` is the limit on whose account only an answer is accepted, `answer` the one that was accepted. `trouble` is
+    what cut the step short. Times are in milliseconds. `receipts` belong to the plan's actions in order, `reported`
+    counts those the feed has; `is_acting` is true while the action after them runs.
     """
 
     number: int
@@ -49,6 +49,7 @@ class Step:
     reported: int = 0
     is_acting: bool = False
     trouble: str | None = None
+    answer: RunDone | None = None
 
     @property
     def tokens(self) -> TokenCount:
@@ -60,13 +61,6 @@ class Step:
         """The long texts that the actions hand over to the next step, one after the other."""
         texts = [receipt.carried for receipt in self.receipts if receipt.carried]
         return "\n\n".join(texts) or None
-
-    @property
-    def answer_was_refused(self) -> bool:
-        """Whether an answer was handed in that did not have the form asked for."""
-        actions = self.plan.actions if self.plan is not None else ()
-        pairs = zip(actions, self.receipts, strict=False)
-        return any(action.call.name == "done" and receipt.status is ReceiptStatus.FAILED for action, receipt in pairs)
 
     def close(self, reason: str) -> None:
         """Give every action that has no receipt one; `reason` is the sentence that says why it was not done."""

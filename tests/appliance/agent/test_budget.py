@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 
 from appliance.agent.assignment import Assignment
-from appliance.agent.budget import STEP_SECONDS, Budget
+from appliance.agent.budget import Budget
 from appliance.errors import MoneySpent, RunFailed, RunTimedOut, StepsSpent
 from appliance.events import TokenCount
 from appliance.words import FailureKind
@@ -35,15 +35,6 @@ def test_a_run_of_one_step_may_use_it_for_work():
         money.next_step()
 
 
-def test_an_answer_of_the_wrong_form_may_be_given_once_more():
-    money = budget(max_steps=2)
-    money.next_step()
-    money.next_step()
-    assert isinstance(money.next_step(answer_refused=True).limit, StepsSpent)
-    with pytest.raises(StepsSpent):
-        money.next_step(answer_refused=True)
-
-
 def test_money_for_one_more_step_is_kept_for_the_answer():
     money = budget(max_cost_usd=Decimal("0.045"))
     for _ in range(3):
@@ -57,6 +48,43 @@ def test_a_cap_that_pays_for_no_further_step_ends_the_run():
     money.next_step()
     money.charge(STEP, 0.1)
     with pytest.raises(MoneySpent):
+        money.next_step()
+
+
+def test_a_run_stops_when_an_average_step_costs_more_than_is_left():
+    money = budget(max_cost_usd=Decimal("0.10"))
+    for tokens in (1000, 5000, 3000):
+        money.next_step()
+        money.charge(TokenCount(input=tokens), 0.1)
+    # 0.09 spent in three steps: an average one costs 0.03, and 0.01 is left.
+    with pytest.raises(MoneySpent):
+        money.next_step()
+
+
+def test_the_answer_is_asked_for_while_the_last_step_could_be_paid_once_more_beside_an_average_one():
+    money = budget(max_cost_usd=Decimal("0.10"))
+    for tokens in (1000, 1000, 4000):
+        money.next_step()
+        money.charge(TokenCount(input=tokens), 0.1)
+    # 0.04 is left: less than an average step (0.02) and one like the last (0.04) together.
+    assert isinstance(money.next_step().limit, MoneySpent)
+
+
+def test_a_call_that_was_given_up_is_counted_by_estimate():
+    money = budget(max_cost_usd=Decimal("0.015"))
+    money.next_step()
+    money.charge_unanswered(STEP)
+    assert (money.spent.cost_usd, money.spent.estimated_calls) == (Decimal("0.01"), 1)
+    with pytest.raises(MoneySpent):
+        money.next_step()
+
+
+def test_a_run_that_gets_nowhere_is_asked_for_its_answer_once():
+    money = budget()
+    money.next_step()
+    money.call_for_answer(RunFailed("No further.", failure=FailureKind.AGENT_FAILURE))
+    assert isinstance(money.next_step().limit, RunFailed)
+    with pytest.raises(RunFailed, match="No further"):
         money.next_step()
 
 
@@ -75,18 +103,38 @@ def test_an_unknown_price_makes_the_cost_unknown_and_not_zero():
     assert money.spent.tokens == STEP
 
 
-def test_a_step_may_use_the_time_up_to_the_reserve():
+def test_a_step_may_use_the_time_up_to_the_last_tenth():
     assert budget(timeout=100.0).next_step().seconds == pytest.approx(90.0, abs=1.0)
-    assert budget(timeout=10_000.0).next_step().seconds == STEP_SECONDS
+    assert budget(timeout=10_000.0).next_step().seconds == pytest.approx(9_000.0, abs=1.0)
 
 
-def test_a_slow_model_has_more_time_kept_for_the_answer():
+def test_a_slow_model_has_up_to_thirty_seconds_of_a_short_run_kept_for_the_answer():
     money = budget(timeout=100.0)
     money.next_step()
-    money.charge(STEP, 20.0)
-    assert money.next_step().seconds == pytest.approx(70.0, abs=1.0)
+    money.charge(STEP, 12.0)
+    assert money.next_step().seconds == pytest.approx(82.0, abs=1.0)
     money.charge(STEP, 90.0)
-    assert money.next_step().seconds == pytest.approx(50.0, abs=1.0)
+    assert money.next_step().seconds == pytest.approx(70.0, abs=1.0)
+
+
+def test_never_more_than_half_of_the_time_is_kept_for_the_answer():
+    money = budget(timeout=20.0)
+    money.next_step()
+    money.charge(STEP, 90.0)
+    assert money.next_step().seconds == pytest.approx(10.0, abs=1.0)
+
+
+def test_a_long_run_keeps_a_tenth_of_its_time_whatever_its_model_does():
+    money = budget(timeout=1_000.0)
+    money.next_step()
+    money.charge(STEP, 170.0)
+    assert money.next_step().seconds == pytest.approx(900.0, abs=1.0)
+
+
+def test_the_turn_for_the_answer_has_all_the_time_that_was_kept():
+    money = budget(timeout=100.0)
+    money.call_for_answer(StepsSpent("x"))
+    assert money.next_step().seconds == pytest.approx(100.0, abs=1.0)
 
 
 def test_the_answer_is_asked_for_when_only_the_reserve_is_left():
