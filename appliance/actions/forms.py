@@ -12,7 +12,7 @@ from appliance.browser.forms import Field, ReadBack, look_at, read_back, set_val
 from appliance.browser.keyboard import parse_keys, stroke_events
 from appliance.browser.pointer import dispatch
 from appliance.browser.uploads import give_files
-from appliance.errors import ActionFailed
+from appliance.errors import ActionFailed, ActionInvalid
 from appliance.words import ReceiptStatus
 
 SUGGESTION_SECONDS = 0.45
@@ -38,7 +38,7 @@ class UploadFile(Parameters):
     """Parameters of upload_file."""
 
     index: int
-    path: str
+    path: str | list[str]
 
 
 class AnswerDialog(Parameters):
@@ -140,18 +140,23 @@ async def _send_keys(context: ActionContext, parameters: SendKeys) -> Receipt:
 
 async def _upload_file(context: ActionContext, parameters: UploadFile) -> Receipt:
     browser = context.browser
-    path = _uploadable(context, parameters.path)
+    wanted = [parameters.path] if isinstance(parameters.path, str) else parameters.path
+    paths = [_uploadable(context, one) for one in wanted]
+    if not paths:
+        raise ActionInvalid("path names no file.")
     element = browser.element(parameters.index)
     await element.scroll_into_view()
     watch = await Watch.start(browser, element)
     try:
-        await give_files(browser, element, [path])
+        way = await give_files(browser, element, paths)
     except BaseException:
         watch.stop()
         raise
     effect = await finish(context, watch)
     facts = [fact for fact in effect.facts if not fact.startswith("the page asks for a file")]
-    text = sentence(f"Gave {path.name} ({path.stat().st_size} bytes) to {named(element)}", facts)
+    names = ", ".join(f"{path.name} ({path.stat().st_size} bytes)" for path in paths)
+    verb = "Dropped {} on {}" if way == "drop" else "Gave {} to {}"
+    text = sentence(verb.format(names, named(element)), facts)
     status = ReceiptStatus.NEEDS_DECISION if effect.needs_decision else ReceiptStatus.OK
     return Receipt(status, text, ends_chain=effect.ends_chain)
 

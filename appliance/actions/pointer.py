@@ -11,7 +11,6 @@ from appliance.browser.connection import Browser
 from appliance.browser.effects import Watch
 from appliance.browser.element import Element
 from appliance.browser.pointer import Spot, click_events, dispatch, drag, from_picture, move_event, press_events
-from appliance.browser.uploads import hold_choosers
 from appliance.errors import ActionInvalid
 from appliance.words import ReceiptStatus
 
@@ -54,8 +53,6 @@ async def _click(context: ActionContext, parameters: Click) -> Receipt:
     if isinstance(spot, Receipt):
         watch.stop()
         return spot
-    hold_choosers(browser)
-    watch.is_click = True
     await dispatch(browser, press_events(spot, parameters.button, parameters.count))
     effect = await finish(context, watch)
     if watch.target.get("type") in ("submit", "image"):
@@ -70,8 +67,6 @@ async def _click_at(context: ActionContext, parameters: Click) -> Receipt:
         raise ActionInvalid("click needs index, or x and y.")
     spot = await from_picture(browser, parameters.x, parameters.y)
     watch = await Watch.start(browser)
-    hold_choosers(browser)
-    watch.is_click = True
     await dispatch(browser, click_events(spot, parameters.button, parameters.count))
     effect = await finish(context, watch)
     return receipt(f"{_verb(parameters)} at {parameters.x}, {parameters.y}", effect)

@@ -1,7 +1,5 @@
 """What an action changed, measured: page, tabs, dialogs and downloads before and after, said in short clauses."""
 
-import asyncio
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,7 +14,6 @@ if TYPE_CHECKING:
     from appliance.browser.element import Element
 
 SETTLE_SECONDS = 3.0
-CHOOSER_SECONDS = 1.0
 SUBSTANTIAL_CONTROLS = 3
 SUBSTANTIAL_LINES = 12
 SUBSTANTIAL_ELEMENTS = 40
@@ -59,20 +56,17 @@ class Effect:
 
 
 class Watch:
-    """Watches one action from `start` to `finish`.
-
-    `target` is what `start` found out of the element; `is_click` is set by who clicks, as only then a chooser may open.
-    """
+    """Watches one action from `start` to `finish`; `target` is what `start` found out of the element."""
 
     def __init__(self, browser: "Browser", element: "Element | None") -> None:
         self.target: dict[str, Any] = {}
-        self.is_click = False
         self._browser = browser
         self._element = element
         self._tab = browser.tab
         self._url = browser.tab.url
         self._downloads = len(browser.downloads.all)
-        self._chooser = asyncio.Event()
+        self._refusals = len(browser.refusals)
+        self._has_asked_for_file = False
         self._stop = browser.cdp.on("Page.fileChooserOpened", self._take_chooser)
 
     @classmethod
@@ -105,7 +99,7 @@ class Watch:
             return Effect(facts, is_visible=True, ends_chain=True, needs_decision=True)
         facts = self._tab_facts()
         moved = bool(facts)
-        facts += self._download_facts()
+        facts += [*self._refusal_facts(), *self._download_facts()]
         measured: dict[str, Any] | None = None
         if browser.tab.target_id == self._tab.target_id:
             measured = await self._call_end()
@@ -114,15 +108,15 @@ class Watch:
                 facts.insert(0, _navigated(self._url, browser.tab.url))
             else:
                 facts += _page_facts(measured)
-                await self._wait_for_chooser(measured)
-        if self._chooser.is_set():
+        # The page tells of a chooser in the same breath as of all else, so it is known by now.
+        if self._has_asked_for_file:
             facts.append("the page asks for a file: use upload_file with this element")
         if settled.reason == "cap":
             facts.append("the page is still loading")
         return Effect(
             tuple(facts),
             is_visible=bool(facts) or (measured is not None and _changed_weakly(measured)),
-            ends_chain=moved or self._chooser.is_set() or (measured is not None and _is_substantial(measured)),
+            ends_chain=moved or self._has_asked_for_file or (measured is not None and _is_substantial(measured)),
             state=measured["state"] if measured else {},
             invalid=measured["invalid"].rstrip(".") if measured else "",
         )
@@ -134,6 +128,11 @@ class Watch:
         if self._tab.closed:
             return [f"the tab closed; now in tab {now.tab_id} ({now.url})"]
         return [f"opened tab {now.tab_id} ({now.url}) and switched to it"]
+
+    def _refusal_facts(self) -> list[str]:
+        """Return a clause for each address that the page wanted and policy refused, which are few."""
+        refused = self._browser.refusals[self._refusals :]
+        return list(dict.fromkeys(f"a request was refused: {refusal.reason.rstrip('.')}" for refusal in refused))[:3]
 
     def _download_facts(self) -> list[str]:
         return [download.describe() for download in self._browser.downloads.since(self._downloads)]
@@ -155,17 +154,9 @@ class Watch:
         except CdpError:
             return None
 
-    async def _wait_for_chooser(self, measured: dict[str, Any]) -> None:
-        """Wait for the file chooser that the page seems to have opened: its event comes by another way, and later."""
-        if not self.is_click or not measured["consumed"] or self._download_facts():
-            return
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CHOOSER_SECONDS):
-                await self._chooser.wait()
-
     def _take_chooser(self, _: dict[str, Any], session_id: str) -> None:
-        if session_id == self._tab.session_id:
-            self._chooser.set()
+        if self._tab.frames.has_session(session_id):
+            self._has_asked_for_file = True
 
 
 def _navigated(before: str, after: str) -> str:

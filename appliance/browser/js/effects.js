@@ -270,8 +270,6 @@
       invalid: form && !form.noValidate && active === form.querySelector(':is(input,select,textarea):invalid')
         ? `${described(active)}: ${active.validationMessage}` : '',
       printed: !!watch.printed,
-      // A click gives the page the right to one window or file chooser, which is gone once it is used.
-      consumed: !(element && element.isConnected ? element.ownerDocument.defaultView : window).navigator.userActivation.isActive,
       connected: !element || element.isConnected,
       state: after.state, changes,
       renamed,
