@@ -33,7 +33,7 @@ class Chain:
         assert step.plan is not None
         for action in step.plan.actions:
             if step.receipts and (changed := await self._changed(action)):
-                step.close(f"{changed.rstrip('.')}, so this and what follows was not done.")
+                step.close(f"The page is no longer what you planned for: {changed.rstrip('.')}.")
                 break
             receipt = await self._run_action(action, step, clock)
             step.receipts.append(replace(receipt, tokens=self._budget.take_tokens()))

@@ -69,4 +69,6 @@ class Step:
             text = f"It was interrupted and may have been done or not. {reason}"
             self.receipts.append(Receipt(ReceiptStatus.FAILED, text))
             missing -= 1
-        self.receipts += [Receipt(ReceiptStatus.SKIPPED, f"Not done. {reason}")] * missing
+        if missing:
+            rest = [Receipt(ReceiptStatus.SKIPPED, "Not done either.")] * (missing - 1)
+            self.receipts += [Receipt(ReceiptStatus.SKIPPED, f"Not done. {reason}"), *rest]

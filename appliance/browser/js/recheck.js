@@ -35,7 +35,10 @@
     if (now.words !== was.words) return `now reads "${cut(now.words, 60)}" instead of "${cut(was.words, 60)}"`;
     if (now.role !== was.role) return `is now a ${now.role || node.localName} instead of a ${was.role || node.localName}`;
     for (const name of Object.keys(now.state)) {
-      if (now.state[name] !== was.state[name]) return now.state[name] ? `is now ${name}` : `is no longer ${name}`;
+      if (now.state[name] === was.state[name]) continue;
+      if (now.state[name]) return `is now ${name}`;
+      // Becoming usable is what the chain was for: a form's button, once its fields are filled.
+      if (name !== "disabled" && name !== "read-only") return `is no longer ${name}`;
     }
     if (!node.checkVisibility() && !(node.labels && node.labels.length) && node.type !== "file") return "is no longer visible";
     if (was.cover !== "") return "";

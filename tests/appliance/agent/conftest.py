@@ -10,6 +10,7 @@ import pytest
 from appliance.actions.base import ActionContext
 from appliance.actions.registry import Registry
 from appliance.agent.assignment import Assignment
+from appliance.agent.clocks import Clocks
 from appliance.agent.loop import Agent
 from appliance.agent.outcome import Outcome
 from appliance.agent.outlets import Outlets
@@ -90,11 +91,20 @@ Finish = Callable[..., Awaitable[tuple[Outcome, Work]]]
 async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
     """Return a function that makes a run from a scenario.
 
-    `provider` is the wire format or "autopilot", `on` another browser than the shared one, the rest the assignment's.
+    `provider` is the wire format or "autopilot", `on` another browser than the shared one, `clocks` and `registry`
+    those of the agent where they are not the usual ones, the rest the assignment's.
     """
     opened: list[tuple[StandIn, Model]] = []
 
-    def make(scenario: Any, *, provider: str = "anthropic", on: Browser | None = None, **assignment: Any) -> Work:
+    def make(
+        scenario: Any,
+        *,
+        provider: str = "anthropic",
+        on: Browser | None = None,
+        clocks: Clocks | None = None,
+        registry: Registry | None = None,
+        **assignment: Any,
+    ) -> Work:
         stand_in = StandIn(scenario)
         model = open_model_of(stand_in, provider)
         opened.append((stand_in, model))
@@ -107,7 +117,7 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
             await work.keep(event)
 
         outlets = Outlets(emit, keep_screenshot, a_dollar_per_million, Record(tmp_path / "history.json"))
-        work = Work(Agent(task, context, Registry(), outlets), stand_in, tmp_path)
+        work = Work(Agent(task, context, registry or Registry(), outlets, clocks), stand_in, tmp_path)
         return work
 
     async def keep_screenshot(step: int, screenshot: Screenshot) -> str:
