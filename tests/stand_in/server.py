@@ -8,26 +8,26 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.stand_in import wire
+from tests.stand_in import faults, wire
+from tests.stand_in.leaks import leak
 from tests.stand_in.lookup import NotOnPage, resolve
 from tests.stand_in.scenario import Answer, Scenario
 
 RUN_MARKER = re.compile(r"RUN-[A-Za-z0-9]+")
 SECRET_HEADERS = {"authorization", "x-api-key", "cookie"}
-ASKS_FOR_PATIENCE = 0.01
-ERROR_TYPES = {401: "authentication_error", 429: "rate_limit_error", 529: "overloaded_error"}
 
 
 @dataclass
 class Received:
     """One request as it came in; times are seconds since the epoch, `answered_at` is None while it is worked on.
 
-    `provider` is "anthropic", "openai" or "compatible"; `kind` is "step" or "extract"; `marker` is
-    the task's marker, if any; `number` counts the requests of this kind and marker from 0.
+    `provider` is "anthropic", "openai" or "compatible"; `kind` is one of scenario.KINDS; `marker` is the task's marker,
+    if any; `number` counts the requests of this kind and marker from 0.
     """
 
     path: str
@@ -54,7 +54,8 @@ class StandIn:
 
     `tasks` maps a marker, a piece of text that only one task contains, to that task's scenario; every other task gets
     `scenario`. Tasks that carry "RUN-<id>" are counted apart even when they share a scenario. `refuses` are the parts
-    that the compatible server answers with 400: "json_schema", "tools", "json_object", "images".
+    that the compatible server answers with 400: "json_schema", "tools", "json_object", "images". A request with more
+    than `window` characters of text is refused as too long. Neither takes a step of the scenario.
     A selector that does not fit the page fails the request and is kept in `problems`; leaving the context raises them.
     """
 
@@ -64,10 +65,12 @@ class StandIn:
         *,
         tasks: dict[str, Any] | None = None,
         refuses: Iterable[str] = (),
+        window: int | None = None,
         port: int = 0,
         log: Path | None = None,
     ) -> None:
         self.refuses = set(refuses)
+        self.window = window
         self.requests: list[Received] = []
         self.problems: list[str] = []
         self.closing = threading.Event()
@@ -139,12 +142,12 @@ class StandIn:
         body = json.loads(raw or b"{}")
         asked = wire.read_request(body)
         text = "\n".join(asked.texts)
-        kind = _kind_of(asked.schema)
+        kind = _kind_of(asked)
         with self._lock:
             marker, scenario = self._find_scenario(text)
             number = self._counts.get((marker, kind), 0)
-            refused = self._refused_part(path, body, asked)
-            self._counts[marker, kind] = number + (not refused)
+            refused = self._refused(path, body, asked)
+            self._counts[marker, kind] = number + (refused is None)
             received = Received(
                 path=path,
                 provider=_provider_of(path),
@@ -159,8 +162,8 @@ class StandIn:
                 size=len(raw),
             )
             self.requests.append(received)
-        if refused:
-            return received, Answer(failure={"__http__": 400, "message": f"{refused} are not supported by this server"})
+        if refused is not None:
+            return received, Answer(failure=refused)
         answer = scenario.answer(kind, number)
         try:
             return received, Answer(resolve(answer.reply, asked.texts), answer.failure, answer.options)
@@ -176,12 +179,15 @@ class StandIn:
         with self._lock, self._log.open("a") as file:
             file.write(json.dumps(_log_line(received)) + "\n")
 
-    def _refused_part(self, path: str, body: dict[str, Any], asked: wire.Asked) -> str:
+    def _refused(self, path: str, body: dict[str, Any], asked: wire.Asked) -> dict[str, Any] | None:
+        if self.window is not None and sum(map(len, asked.texts)) > self.window:
+            return {"__overflow__": True}
         if _provider_of(path) != "compatible":
-            return ""
+            return None
         form = (body.get("response_format") or {}).get("type", "")
         parts = {form, "tools" if body.get("tools") else "", "images" if asked.images else ""}
-        return next((part for part in sorted(parts) if part in self.refuses), "")
+        part = next((part for part in sorted(parts) if part in self.refuses), "")
+        return {"__http__": 400, "message": f"{part} are not supported by this server"} if part else None
 
     def _find_scenario(self, text: str) -> tuple[str, Scenario]:
         found = [(text.rfind(marker), marker) for marker in self._tasks if marker in text]
@@ -192,8 +198,13 @@ class StandIn:
         return (runs[-1] if runs else ""), self._scenario
 
 
-def _kind_of(schema: dict[str, Any] | None) -> str:
-    return "step" if "action" in (schema or {}).get("properties", {}) else "extract"
+def _kind_of(asked: wire.Asked) -> str:
+    """Tell the kind by the reply's schema, and without one by the block that the question consists of."""
+    if "action" in (asked.schema or {}).get("properties", {}):
+        return "step"
+    question = asked.texts[-1] if asked.texts else ""
+    begins = {"<task>": "goal", "<steps>": "summary"}
+    return next((kind for begin, kind in begins.items() if question.startswith(begin)), "extract")
 
 
 def _provider_of(path: str) -> str:
@@ -218,6 +229,20 @@ def _log_line(received: Received) -> dict[str, Any]:
         "images": len(received.images),
         "image_bytes": sum(len(image) for image in received.images),
     }
+
+
+def _blocks(answer: Answer, *, offers_tool: bool) -> tuple[wire.Block, ...]:
+    """Return what an answer consists of: calls of the tool that is offered, else text."""
+    options = answer.options
+    if kind := options.get("__leak__"):
+        return leak(kind, answer.reply, offers_tool=offers_tool)
+    replies = answer.reply if isinstance(answer.reply, list) else [answer.reply]
+    blocks: list[wire.Block] = []
+    for reply in replies:
+        text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+        is_call = offers_tool and isinstance(reply, dict) and not options.get("__text__")
+        blocks.append(wire.Block("call" if is_call else "text", text[: options.get("__truncated__")], reply))
+    return tuple(blocks)
 
 
 class _Server(ThreadingHTTPServer):
@@ -249,7 +274,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             received, answer = stand_in.take(path, dict(self.headers), raw)
         except NotOnPage as problem:
-            self._send_failure({"__http__": 400, "message": str(problem)})
+            self._refuse({"__http__": 400, "message": str(problem)}, _provider_of(path))
             return
         try:
             self._answer(received, answer)
@@ -259,33 +284,35 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, received: Received, answer: Answer) -> None:
         if delay := answer.options.get("__delay__"):
             self.server.stand_in.closing.wait(delay)
-        if answer.failure is None:
+        failure = answer.failure
+        if failure is None:
             self._speak(received, answer)
-        elif "__http__" in answer.failure:
-            self._send_failure(answer.failure)
-        elif "__stream_error__" in answer.failure:
-            self._send_stream_error(received, answer.failure["__stream_error__"])
+        elif "__http__" in failure or "__overflow__" in failure:
+            self._refuse(failure, received.provider)
+        elif "__stream_error__" in failure:
+            if received.body.get("stream"):
+                self._send_events(faults.failed_events(failure["__stream_error__"], received.provider))
+            else:
+                self._send_json(200, faults.failed_answer(failure["__stream_error__"], received.provider))
         else:
-            seconds = answer.failure.get("__hang__")
+            seconds = failure.get("__hang__")
             if seconds:
                 self.server.stand_in.closing.wait(None if seconds is True else seconds)
             self.close_connection = True
 
     def _speak(self, received: Received, answer: Answer) -> None:
         options = answer.options
-        text = answer.reply if isinstance(answer.reply, str) else json.dumps(answer.reply, ensure_ascii=False)
-        cut = options.get("__truncated__")
         tool = wire.first_tool(received.body)
-        whole_object = isinstance(answer.reply, dict) and not options.get("__text__")
+        blocks = _blocks(answer, offers_tool=bool(tool))
         asked = sum(len(part) for part in received.texts)
-        usage = {"input": asked // 4 + 1, "cache_read": 0, "cache_write": 0, "output": len(text) // 4 + 1}
+        said = sum(len(block.text) for block in blocks)
+        usage = {"input": asked // 4 + 1, "cache_read": 0, "cache_write": 0, "output": said // 4 + 1}
         spoken = wire.Spoken(
-            text=text[:cut],
-            as_object=answer.reply,
+            blocks=blocks,
             model=options.get("__model__") or received.body.get("model", ""),
             usage=usage | options.get("__usage__", {}),
-            stop="length" if cut else "refusal" if options.get("__refusal__") else "end",
-            tool=tool if whole_object else "",
+            stop="length" if "__truncated__" in options else "refusal" if options.get("__refusal__") else "end",
+            tool=tool,
         )
         write, write_events = {
             "anthropic": (wire.anthropic, wire.anthropic_events),
@@ -293,32 +320,16 @@ class _Handler(BaseHTTPRequestHandler):
             "compatible": (wire.chat, wire.chat_events),
         }[received.provider]
         if received.body.get("stream"):
-            self._send_events(write_events(spoken), options.get("__pace__", 0))
+            self._send_events(write_events(spoken), options.get("__pace__", 0), options.get("__cut__"))
         else:
-            self._send_json(200, write(spoken))
+            self._send_json(200, write(spoken), is_cut="__cut__" in options)
 
-    def _send_failure(self, failure: dict[str, Any]) -> None:
-        status = failure["__http__"]
-        kind = ERROR_TYPES.get(status, "api_error" if status >= 500 else "invalid_request_error")
-        error = {"type": kind, "code": kind, "message": failure.get("message", "This failure is scripted.")}
-        retry_after = failure.get("retry_after", ASKS_FOR_PATIENCE)
-        headers = {"retry-after-ms": str(retry_after * 1000), "retry-after": str(retry_after)}
-        self._send_json(status, failure.get("body", {"type": "error", "error": error}), headers)
+    def _refuse(self, failure: dict[str, Any], provider: str) -> None:
+        self._send_json(*faults.refusal(failure, provider))
 
-    def _send_stream_error(self, received: Received, kind: str) -> None:
-        error = {"type": kind, "code": kind, "message": "This failure is scripted."}
-        if received.provider == "openai":
-            failed = {**wire.responses(wire.Spoken("", usage=_NOTHING_USED)), "status": "failed", "error": error}
-            if received.body.get("stream"):
-                self._send_events([("response.failed", {"type": "response.failed", "response": failed})], 0)
-            else:
-                self._send_json(200, failed)
-        elif received.provider == "anthropic":
-            self._send_events([("error", {"type": "error", "error": error})], 0)
-        else:
-            self._send_events([("", {"error": error})], 0)
-
-    def _send_json(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:
+    def _send_json(
+        self, status: int, value: Any, headers: dict[str, str] | None = None, *, is_cut: bool = False
+    ) -> None:
         data = json.dumps(value).encode()
         self.send_response(status)
         for name, content in {
@@ -328,23 +339,25 @@ class _Handler(BaseHTTPRequestHandler):
         }.items():
             self.send_header(name, str(content))
         self.end_headers()
-        self.wfile.write(data)
+        self.wfile.write(data[: len(data) // 2] if is_cut else data)
+        self.close_connection = self.close_connection or is_cut
 
-    def _send_events(self, events: Iterable[wire.Event], pace: float) -> None:
+    def _send_events(self, events: Iterable[wire.Event], pace: float = 0, cut: int | None = None) -> None:
+        """Send the events, waiting `pace` seconds after each; hang up after `cut` of them."""
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for name, data in events:
+        for name, data in islice(events, cut):
             payload = data if isinstance(data, str) else json.dumps(data)
             chunk = f"{f'event: {name}' + chr(10) if name else ''}data: {payload}\n\n".encode()
             self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
             if pace:
                 self.server.stand_in.closing.wait(pace)
-        self.wfile.write(b"0\r\n\r\n")
+        if cut is None:
+            self.wfile.write(b"0\r\n\r\n")
+        else:
+            self.close_connection = True
 
     def log_message(self, *_: Any) -> None:
         """Keep the test output clean."""
-
-
-_NOTHING_USED = {"input": 0, "cache_read": 0, "cache_write": 0, "output": 0}

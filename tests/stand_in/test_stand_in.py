@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.stand_in import Scenario, StandIn
+from tests.stand_in.leaks import LEAKS
 from tests.stand_in.lookup import NotOnPage, find_index, resolve
 
 STEP_TOOL = {"name": "act", "input_schema": {"type": "object", "properties": {"action": {"type": "array"}}}}
@@ -28,13 +29,17 @@ cd34 Terms of use http://127.0.0.2/terms"""
 
 
 def ask(stand_in: StandIn, text: str, *earlier: str) -> Any:
+    return post(stand_in, text, *earlier, tools=[STEP_TOOL])["content"][0]["input"]["action"]
+
+
+def post(stand_in: StandIn, text: str, *earlier: str, **more: Any) -> Any:
     messages = [{"role": "user", "content": [{"type": "text", "text": part} for part in (*earlier, text)]}]
-    body = {"model": "m", "max_tokens": 9, "tools": [STEP_TOOL], "messages": messages}
+    body = {"model": "m", "max_tokens": 9, "messages": messages, **more}
     address = f"{stand_in.anthropic_url}/v1/messages"
     headers = {"x-api-key": "hidden", "content-type": "application/json"}
     request = urllib.request.Request(address, json.dumps(body).encode(), headers)
     with urllib.request.urlopen(request, timeout=5) as response:
-        return json.load(response)["content"][0]["input"]["action"]
+        return json.load(response)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +120,39 @@ def test_a_scenario_with_a_misspelt_part_or_no_steps_is_refused():
         Scenario.read({"step": []})
     with pytest.raises(ValueError, match="not empty"):
         Scenario.read({"steps": []})
+
+
+def test_goals_and_summaries_take_no_extract():
+    scenario = {"extracts": ["An extract."], "goals": ["A goal."], "summaries": ["A summary."]}
+    with StandIn(scenario) as stand_in:
+        said = [post(stand_in, text)["content"][0]["text"] for text in ("<task>\nX", "<steps>\nY", "Read this.")]
+        kinds = [received.kind for received in stand_in.requests]
+    assert said == ["A goal.", "A summary.", "An extract."]
+    assert kinds == ["goal", "summary", "extract"]
+
+
+def test_a_request_beyond_the_window_is_refused_and_takes_no_step():
+    with StandIn([{"wait": {}}, {"done": {"text": "x"}}], window=50) as stand_in:
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            ask(stand_in, "x" * 51)
+        assert "prompt is too long" in json.load(refusal.value)["error"]["message"]
+        assert ask(stand_in, "short") == [{"wait": {}}]
+
+
+def test_parallel_calls_are_blocks_of_one_answer():
+    steps = [{"__parallel__": [{"wait": {}}, [{"go_back": {}}, {"wait": {}}]]}]
+    with StandIn(steps) as stand_in:
+        blocks = post(stand_in, "x", tools=[STEP_TOOL])["content"]
+    assert [block["input"]["action"] for block in blocks] == [[{"wait": {}}], [{"go_back": {}}, {"wait": {}}]]
+
+
+@pytest.mark.parametrize("kind", list(LEAKS))
+def test_a_leaked_reply_has_its_actions_anywhere_but_where_they_belong(kind: str):
+    with StandIn([{"reply": {"wait": {"seconds": 3}}, "__leak__": kind}]) as stand_in:
+        answer = post(stand_in, "x", tools=[STEP_TOOL])
+    inputs = [block["input"] for block in answer["content"] if isinstance(block.get("input"), dict)]
+    assert not any(isinstance(given.get("action"), list) for given in inputs)
+    assert '"wait' in json.dumps(answer).replace("\\", "")
 
 
 async def test_it_can_be_used_from_asynchronous_tests():

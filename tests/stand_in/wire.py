@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 PIECE = 60
 """Characters in one streamed piece."""
@@ -15,20 +15,32 @@ Event = tuple[str, dict[str, Any] | str]
 
 
 @dataclass(frozen=True)
+class Block:
+    """A part of an answer: text, reasoning, or a call of the first tool offered, whose input is `value`."""
+
+    kind: Literal["text", "thinking", "call"]
+    text: str
+    value: Any = None
+
+    @property
+    def pieces(self) -> list[str]:
+        """The text, cut for streaming."""
+        return [self.text[start : start + PIECE] for start in range(0, len(self.text), PIECE)]
+
+
+@dataclass(frozen=True)
 class Spoken:
     """An answer, ready to be written in any of the formats."""
 
-    text: str
-    as_object: Any = None
+    blocks: tuple[Block, ...]
     model: str = ""
     usage: dict[str, int] = field(default_factory=dict)
     stop: str = "end"
     tool: str = ""
 
-    @property
-    def pieces(self) -> Iterator[str]:
-        """The text, cut for streaming."""
-        return (self.text[start : start + PIECE] for start in range(0, len(self.text), PIECE))
+    def of_kind(self, *kinds: str) -> list[Block]:
+        """The blocks of these kinds."""
+        return [block for block in self.blocks if block.kind in kinds]
 
 
 @dataclass(frozen=True)
@@ -90,17 +102,14 @@ def first_tool(body: dict[str, Any]) -> str:
 
 def anthropic(spoken: Spoken) -> dict[str, Any]:
     """Return the whole message."""
-    stop = {"length": "max_tokens", "refusal": "refusal"}.get(spoken.stop, "tool_use" if spoken.tool else "end_turn")
-    if spoken.tool:
-        content = {"type": "tool_use", "id": "toolu_1", "name": spoken.tool, "input": spoken.as_object}
-    else:
-        content = {"type": "text", "text": spoken.text}
+    calls = bool(spoken.of_kind("call"))
+    stop = {"length": "max_tokens", "refusal": "refusal"}.get(spoken.stop, "tool_use" if calls else "end_turn")
     return {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
         "model": spoken.model,
-        "content": [content],
+        "content": [_anthropic_block(block, spoken.tool, number) for number, block in enumerate(spoken.blocks, 1)],
         "stop_reason": stop,
         "stop_sequence": None,
         "usage": {
@@ -112,26 +121,35 @@ def anthropic(spoken: Spoken) -> dict[str, Any]:
     }
 
 
+def _anthropic_block(block: Block, tool: str, number: int) -> dict[str, Any]:
+    if block.kind == "call":
+        return {"type": "tool_use", "id": f"toolu_{number}", "name": tool, "input": block.value}
+    if block.kind == "thinking":
+        return {"type": "thinking", "thinking": block.text, "signature": "c2lnbmVk"}
+    return {"type": "text", "text": block.text}
+
+
 def anthropic_events(spoken: Spoken) -> Iterator[Event]:
     """Yield the events of the streamed message."""
     message = anthropic(spoken)
     started = {**message, "content": [], "stop_reason": None, "usage": {**message["usage"], "output_tokens": 1}}
+    empty = {"call": {"input": {}}, "text": {"text": ""}, "thinking": {"thinking": "", "signature": ""}}
+    deltas = {
+        "call": ("input_json_delta", "partial_json"),
+        "text": ("text_delta", "text"),
+        "thinking": ("thinking_delta", "thinking"),
+    }
 
     def event(name: str, **values: Any) -> Event:
         return name, {"type": name, **values}
 
     yield event("message_start", message=started)
-    block = message["content"][0]
-    empty = {**block, "input": {}} if spoken.tool else {**block, "text": ""}
-    yield event("content_block_start", index=0, content_block=empty)
-    for piece in spoken.pieces:
-        delta = (
-            {"type": "input_json_delta", "partial_json": piece}
-            if spoken.tool
-            else {"type": "text_delta", "text": piece}
-        )
-        yield event("content_block_delta", index=0, delta=delta)
-    yield event("content_block_stop", index=0)
+    for index, (block, written) in enumerate(zip(spoken.blocks, message["content"], strict=True)):
+        yield event("content_block_start", index=index, content_block={**written, **empty[block.kind]})
+        kind, name = deltas[block.kind]
+        for piece in block.pieces:
+            yield event("content_block_delta", index=index, delta={"type": kind, name: piece})
+        yield event("content_block_stop", index=index)
     yield event(
         "message_delta",
         delta={"stop_reason": message["stop_reason"], "stop_sequence": None},
@@ -145,11 +163,6 @@ def anthropic_events(spoken: Spoken) -> Iterator[Event]:
 
 def responses(spoken: Spoken) -> dict[str, Any]:
     """Return the whole response."""
-    part = (
-        {"type": "refusal", "refusal": spoken.text}
-        if spoken.stop == "refusal"
-        else {"type": "output_text", "text": spoken.text, "annotations": []}
-    )
     status = "incomplete" if spoken.stop == "length" else "completed"
     total = spoken.usage["input"] + spoken.usage["cache_read"] + spoken.usage["cache_write"]
     return {
@@ -158,7 +171,7 @@ def responses(spoken: Spoken) -> dict[str, Any]:
         "created_at": int(time.time()),
         "status": status,
         "model": spoken.model,
-        "output": [{"id": "msg_1", "type": "message", "role": "assistant", "status": status, "content": [part]}],
+        "output": [_responses_item(block, spoken.stop, number) for number, block in enumerate(spoken.blocks, 1)],
         "parallel_tool_calls": False,
         "tool_choice": "auto",
         "tools": [],
@@ -181,25 +194,41 @@ def responses(spoken: Spoken) -> dict[str, Any]:
     }
 
 
+def _responses_item(block: Block, stop: str, number: int) -> dict[str, Any]:
+    if block.kind == "thinking":
+        summary = [{"type": "summary_text", "text": block.text}]
+        return {"id": f"rs_{number}", "type": "reasoning", "summary": summary}
+    part = (
+        {"type": "refusal", "refusal": block.text}
+        if stop == "refusal"
+        else {"type": "output_text", "text": block.text, "annotations": []}
+    )
+    status = "incomplete" if stop == "length" else "completed"
+    return {"id": f"msg_{number}", "type": "message", "role": "assistant", "status": status, "content": [part]}
+
+
 def responses_events(spoken: Spoken) -> Iterator[Event]:
     """Yield the events of the streamed response."""
     response = responses(spoken)
     numbers = iter(range(100_000))
-    message = response["output"][0]
-    where = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
     kind = "refusal" if spoken.stop == "refusal" else "output_text"
-    empty = {**message["content"][0], ("refusal" if kind == "refusal" else "text"): ""}
 
     def event(name: str, **values: Any) -> Event:
         return name, {"type": name, "sequence_number": next(numbers), **values}
 
     yield event("response.created", response={**response, "status": "in_progress", "output": [], "usage": None})
-    yield event("response.output_item.added", output_index=0, item={**message, "status": "in_progress", "content": []})
-    yield event("response.content_part.added", part=empty, **where)
-    for piece in spoken.pieces:
-        yield event(f"response.{kind}.delta", delta=piece, **where, **({} if kind == "refusal" else {"logprobs": []}))
-    yield event("response.content_part.done", part=message["content"][0], **where)
-    yield event("response.output_item.done", output_index=0, item=message)
+    for index, (block, item) in enumerate(zip(spoken.blocks, response["output"], strict=True)):
+        parts = {"summary": []} if block.kind == "thinking" else {"status": "in_progress", "content": []}
+        yield event("response.output_item.added", output_index=index, item={**item, **parts})
+        if block.kind != "thinking":
+            where = {"item_id": item["id"], "output_index": index, "content_index": 0}
+            empty = {**item["content"][0], ("refusal" if kind == "refusal" else "text"): ""}
+            yield event("response.content_part.added", part=empty, **where)
+            for piece in block.pieces:
+                more = {} if kind == "refusal" else {"logprobs": []}
+                yield event(f"response.{kind}.delta", delta=piece, **where, **more)
+            yield event("response.content_part.done", part=item["content"][0], **where)
+        yield event("response.output_item.done", output_index=index, item=item)
     yield event("response.incomplete" if spoken.stop == "length" else "response.completed", response=response)
 
 
@@ -208,11 +237,17 @@ def responses_events(spoken: Spoken) -> Iterator[Event]:
 
 def chat(spoken: Spoken) -> dict[str, Any]:
     """Return the whole completion."""
-    finish = {"length": "length", "refusal": "content_filter"}.get(spoken.stop, "tool_calls" if spoken.tool else "stop")
-    message: dict[str, Any] = {"role": "assistant", "content": spoken.text}
-    if spoken.tool:
-        call = {"id": "call_1", "type": "function", "function": {"name": spoken.tool, "arguments": spoken.text}}
-        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    calls = [
+        {"id": f"call_{number}", "type": "function", "function": {"name": spoken.tool, "arguments": block.text}}
+        for number, block in enumerate(spoken.of_kind("call"), 1)
+    ]
+    finish = {"length": "length", "refusal": "content_filter"}.get(spoken.stop, "tool_calls" if calls else "stop")
+    texts = [block.text for block in spoken.of_kind("text")]
+    message: dict[str, Any] = {"role": "assistant", "content": "\n".join(texts) if texts else None}
+    if calls:
+        message["tool_calls"] = calls
+    if thoughts := spoken.of_kind("thinking"):
+        message["reasoning_content"] = "".join(block.text for block in thoughts)
     return {
         **_chat_head(spoken, "chat.completion"),
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
@@ -228,13 +263,15 @@ def chat_events(spoken: Spoken) -> Iterator[Event]:
     def chunk(delta: dict[str, Any], finish: str | None = None) -> Event:
         return "", {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
-    yield chunk({"role": "assistant", "content": "" if not spoken.tool else None})
-    if spoken.tool:
-        call = {**whole["choices"][0]["message"]["tool_calls"][0], "index": 0}
+    yield chunk({"role": "assistant", "content": "" if spoken.of_kind("text") else None})
+    for block in spoken.of_kind("thinking", "text"):
+        for piece in block.pieces:
+            yield chunk({"content" if block.kind == "text" else "reasoning_content": piece})
+    for index, block in enumerate(spoken.of_kind("call")):
+        call = {**whole["choices"][0]["message"]["tool_calls"][index], "index": index}
         yield chunk({"tool_calls": [{**call, "function": {"name": spoken.tool, "arguments": ""}}]})
-    for piece in spoken.pieces:
-        delta = {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if spoken.tool else {"content": piece}
-        yield chunk(delta)
+        for piece in block.pieces:
+            yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield chunk({}, whole["choices"][0]["finish_reason"])
     yield "", {**head, "choices": [], "usage": whole["usage"]}
     yield "", "[DONE]"
