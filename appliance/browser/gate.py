@@ -1,23 +1,44 @@
-"""Stops requests that policy refuses, in every tab and frame, before they leave the browser."""
+"""Stops requests that policy refuses, in every tab, frame and worker, before they leave the browser."""
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from appliance.addresses import shown
 from appliance.browser.cdp import CdpConnection
 from appliance.browser.policy import Policy
 from appliance.errors import ActionRefused
 
+PASSIVE = frozenset({"Image", "Stylesheet", "Font", "Media", "Script", "TextTrack"})
+"""What a page shows or runs, without being able to send anything in a body: may come from any public host."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A request that was stopped: `address` names it without its query, `frame_id` is where it came from, if known."""
+
+    address: str
+    reason: str
+    is_document: bool = False
+    frame_id: str = ""
+
+    @property
+    def site(self) -> str:
+        """The address as far as its host."""
+        return "/".join(self.address.split("/")[:3])
+
 
 class Gate:
-    """Asks policy about every document request and every request to ground that looks private.
+    """Asks policy about every request that may have to be refused.
 
-    The browser itself is asked once: that covers tabs, pop-ups, redirects and frames of other processes alike.
-    `on_refusal` gets the frame id, whether it was a document, and the reason.
+    The browser itself is asked once: that covers tabs, pop-ups, redirects, workers and frames of other processes alike.
+    `on_refusal` gets what was stopped, `on_pass` the address of what was judged good.
     """
 
-    def __init__(self, cdp: CdpConnection, policy: Policy, on_refusal: Callable[[str, bool, str], None]) -> None:
+    def __init__(self, cdp: CdpConnection, policy: Policy, on_refusal: Callable[[Refusal], None]) -> None:
         """Listen on the browser's own session."""
+        self.on_pass: Callable[[str], None] | None = None
         self._cdp = cdp
         self._policy = policy
         self._on_refusal = on_refusal
@@ -32,35 +53,44 @@ class Gate:
         if session_id:
             # Somebody else's interception on a tab's session.
             return
-        url = params["request"]["url"]
-        if not self._policy.needs_lookup(url):
-            self._decide(params, self._refusal(url))
+        if not self._policy.needs_lookup(params["request"]["url"]):
+            self._judge(params)
             return
-        task = asyncio.create_task(self._look_up(params, url))
+        task = asyncio.create_task(self._look_up(params))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _refusal(self, url: str) -> str | None:
+    def _judge(self, params: dict[str, Any]) -> None:
         try:
-            self._policy.check_url(url)
+            self._policy.check_url(params["request"]["url"], is_passive=_is_passive(params))
         except ActionRefused as error:
-            return error.message
-        return None
+            self._refuse(params, error.message)
+        else:
+            self._let_through(params)
 
-    async def _look_up(self, params: dict[str, Any], url: str) -> None:
+    async def _look_up(self, params: dict[str, Any]) -> None:
         try:
-            await self._policy.check_reachable(url)
+            await self._policy.check_reachable(params["request"]["url"], is_passive=_is_passive(params))
         except ActionRefused as error:
-            self._decide(params, error.message)
+            self._refuse(params, error.message)
         except OSError:
             # Not resolvable for us is not resolvable for the browser: it must not get another answer than we did.
             self._cdp.post("Fetch.failRequest", {"requestId": params["requestId"], "errorReason": "NameNotResolved"})
         else:
-            self._decide(params, None)
+            self._let_through(params)
 
-    def _decide(self, params: dict[str, Any], refusal: str | None) -> None:
-        if refusal is None:
-            self._cdp.post("Fetch.continueRequest", {"requestId": params["requestId"]})
-            return
-        self._on_refusal(params.get("frameId", ""), params.get("resourceType") == "Document", refusal)
+    def _let_through(self, params: dict[str, Any]) -> None:
+        if self.on_pass is not None:
+            self.on_pass(params["request"]["url"])
+        self._cdp.post("Fetch.continueRequest", {"requestId": params["requestId"]})
+
+    def _refuse(self, params: dict[str, Any], reason: str) -> None:
+        is_document = params.get("resourceType") == "Document"
+        address = shown(params["request"]["url"])
+        self._on_refusal(Refusal(address, reason, is_document, params.get("frameId", "")))
         self._cdp.post("Fetch.failRequest", {"requestId": params["requestId"], "errorReason": "BlockedByClient"})
+
+
+def _is_passive(params: dict[str, Any]) -> bool:
+    request = params["request"]
+    return params.get("resourceType") in PASSIVE and request["method"] == "GET" and not request.get("hasPostData")

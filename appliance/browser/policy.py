@@ -3,21 +3,19 @@
 import asyncio
 import re
 import socket
-import unicodedata
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from functools import cache, cached_property
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
-from urllib.parse import unquote
 
+from appliance.addresses import DEFAULT_PORTS, Address, DomainPattern, WebAddress, parse_address, shown
 from appliance.errors import ActionRefused
 
-Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
-HARMLESS_SCHEMES = frozenset({"about", "data", "blob"})
+HARMLESS = re.compile(r"\s*(?:data:|blob:|about:(?:blank|srcdoc)(?:[?#]|\s*$))", re.IGNORECASE)
+"""What never leaves the browser. Other `about:` addresses are pages of Chromium itself."""
 
 # Addresses that hand out credentials of the machine or reach its link: refused whatever the settings say.
 FORBIDDEN_NETWORKS = tuple(
@@ -29,43 +27,6 @@ PRIVATE_NETWORKS = tuple(
     ip_network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
 )
 LOOPBACK_NETWORKS = tuple(ip_network(text) for text in ("127.0.0.0/8", "::1/128", "0.0.0.0/32", "::/128"))
-
-
-@dataclass(frozen=True)
-class WebAddress:
-    """An address taken apart as a browser does it; `host` is lower case, an IP address in its usual form."""
-
-    scheme: str
-    host: str
-    port: int
-
-    @property
-    def ip(self) -> Address | None:
-        """The host as an IP address, None when it is a name."""
-        return _as_ip(self.host)
-
-    def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        port = "" if self.port == DEFAULT_PORTS.get(self.scheme) else f":{self.port}"
-        return f"{self.scheme}://{host}{port}"
-
-
-def parse_address(url: str) -> WebAddress | None:
-    """Take an http(s) or ws(s) address apart; None when it is another kind, ActionRefused when it is not one at all."""
-    text = re.sub(r"[\t\r\n]", "", url).strip("".join(map(chr, range(0x21))))
-    match = re.match(r"([a-zA-Z][a-zA-Z0-9+.-]*):", text)
-    if match is None:
-        raise ActionRefused(f"{_shown(url)} is not a complete address; begin it with https:// or http://.")
-    scheme = match[1].lower()
-    if scheme not in DEFAULT_PORTS:
-        return None
-    rest = text[match.end() :].replace("\\", "/").lstrip("/")
-    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
-    host_and_port = authority.rpartition("@")[2]
-    match = re.fullmatch(r"(\[[^\]]*\]|[^:]*)(?::(\d*))?", host_and_port)
-    if match is None or (port := int(match[2] or DEFAULT_PORTS[scheme])) > 65535:
-        raise ActionRefused(f"The host of {_shown(url)} cannot be read; correct the address.")
-    return WebAddress(scheme, _canonical_host(match[1], url), port)
 
 
 async def resolve_name(host: str) -> tuple[Address, ...]:
@@ -82,9 +43,8 @@ class Policy:
 
     `own_ports` are ports of this appliance: refused on every address of this machine. `private_allowed` opens
     private ground: the words `private` and `loopback`, host names, addresses or networks. `allowed_domains`, when
-    not empty, narrows everything to these: `example.com`, `*.example.com`, `host:port`, `scheme://host`.
-    `own_pages` are beginnings of addresses of this appliance that may be opened all the same: its demonstration site.
-    `resolve` finds the addresses of a name.
+    not empty, narrows everything to these (see DomainPattern). `own_pages` are beginnings of addresses of this
+    appliance that may be opened all the same: its demonstration site. `resolve` finds the addresses of a name.
     """
 
     own_ports: frozenset[int] = frozenset()
@@ -93,34 +53,54 @@ class Policy:
     own_pages: tuple[str, ...] = ()
     resolve: Callable[[str], Awaitable[tuple[Address, ...]]] = resolve_name
 
-    def check_url(self, url: str) -> None:
-        """Raise ActionRefused, saying why, when this address must not be opened; names are not looked up."""
-        if url.strip().partition(":")[0].lower() in HARMLESS_SCHEMES:
+    def check_url(self, url: str, *, is_passive: bool = False) -> None:
+        """Raise ActionRefused, saying why, when this address must not be opened; names are not looked up.
+
+        A passive request (a picture, style, font, sound or script that a page shows or runs) may leave the allowed
+        domains, since sites are made of several hosts.
+        """
+        if _is_harmless(url):
             return
         address = parse_address(url)
         if address is None:
-            raise ActionRefused(f"{_shown(url)} is not a web address; only http and https may be opened.")
-        self._check_domain(address)
-        if self._is_own_page(url):
-            return
-        if address.host in FORBIDDEN_NAMES:
-            raise ActionRefused(f"{address} hands out credentials of the machine and is never opened.")
-        if address.ip is not None:
-            self._check_ip(address, address.ip)
-        elif _is_localhost(address.host):
-            self._check_ip(address, ip_address("127.0.0.1"))
+            raise ActionRefused(f"{shown(url)} is not a web address; only http and https may be opened.")
+        if not is_passive:
+            self.check_domain(address)
+        if not self.is_own_page(url):
+            self._check_host(address)
 
-    async def check_reachable(self, url: str) -> None:
+    async def check_reachable(self, url: str, *, is_passive: bool = False) -> None:
         """As `check_url`, and for a name also every address it resolves to.
 
         Raises ActionRefused; OSError when the name cannot be resolved within 5 s.
         """
-        self.check_url(url)
-        address = None if url.strip().partition(":")[0].lower() in HARMLESS_SCHEMES else parse_address(url)
-        if address is None or address.ip is not None or _is_localhost(address.host) or self._is_own_page(url):
-            return
-        for ip in await self.resolve(address.host):
-            self._check_ip(address, ip)
+        self.check_url(url, is_passive=is_passive)
+        address = None if _is_harmless(url) else parse_address(url)
+        if address is not None and not self.is_own_page(url):
+            await self.find_addresses(address)
+
+    async def find_addresses(self, address: WebAddress, *, is_own_page: bool = False) -> tuple[Address, ...]:
+        """Return the IP addresses that may be connected to for a host, all of them judged.
+
+        Raises ActionRefused when any of them is refused ground; OSError when the name cannot be resolved.
+        """
+        if not is_own_page:
+            self._check_host(address)
+        if address.ip is not None:
+            return (address.ip,)
+        if address.is_localhost:
+            return (ip_address("127.0.0.1"), ip_address("::1"))
+        found = await self.resolve(address.host)
+        for ip in found:
+            if not is_own_page:
+                self._check_ip(address, ip)
+        return found
+
+    def check_domain(self, address: WebAddress) -> None:
+        """Raise ActionRefused when the address is outside the allowed domains, if there are any."""
+        if self.allowed_domains and not any(pattern.matches(address) for pattern in self._domains):
+            allowed = ", ".join(self.allowed_domains)
+            raise ActionRefused(f"{address} is outside the domains this task may use ({allowed}).")
 
     def needs_lookup(self, url: str) -> bool:
         """Whether the decision on an address depends on what its name resolves to."""
@@ -130,11 +110,25 @@ class Policy:
             address = parse_address(url)
         except ActionRefused:
             return False
-        return address is not None and address.ip is None and not _is_localhost(address.host)
+        return address is not None and address.ip is None and not address.is_localhost
+
+    def is_own_page(self, url: str) -> bool:
+        """Whether this is an address of our own demonstration site.
+
+        In its plainest spelling only: whatever a browser rewrites before it asks is judged when it does.
+        """
+        plain = re.split(r"[?#]", url, maxsplit=1)[0]
+        is_plain = ".." not in plain and re.fullmatch(r"[a-zA-Z0-9_:/.~-]+", plain) is not None
+        return is_plain and plain.startswith(self.own_pages)
 
     def interception_patterns(self) -> list[dict[str, Any]]:
-        """Return the patterns of requests to stop and ask about: every document, and whatever names refused ground."""
+        """Return the patterns of requests to stop and ask about.
+
+        Every document and whatever names refused ground; with allowed domains, every request there is.
+        """
         patterns: list[dict[str, Any]] = [{"urlPattern": "*", "resourceType": "Document"}]
+        if self.allowed_domains:
+            return [*patterns, {"urlPattern": "http*"}, {"urlPattern": "ws*"}]
         patterns += [{"urlPattern": f"*://*:{port}/*"} for port in sorted(self.own_ports)]
         patterns += [{"urlPattern": f"*://{host}*"} for host in ("169.254.", "metadata.", "[fe80:", "[fd00:ec2:")]
         if "loopback" not in self.private_allowed:
@@ -144,16 +138,13 @@ class Policy:
             patterns += [{"urlPattern": f"*://{host}*"} for host in hosts]
         return patterns
 
-    def _is_own_page(self, url: str) -> bool:
-        # In its plainest spelling only: whatever a browser rewrites before it asks is judged when it does.
-        plain = re.split(r"[?#]", url, maxsplit=1)[0]
-        is_plain = ".." not in plain and re.fullmatch(r"[a-zA-Z0-9_:/.~-]+", plain) is not None
-        return is_plain and plain.startswith(self.own_pages)
-
-    def _check_domain(self, address: WebAddress) -> None:
-        if self.allowed_domains and not any(_matches(address, pattern) for pattern in self.allowed_domains):
-            allowed = ", ".join(self.allowed_domains)
-            raise ActionRefused(f"{address} is outside the domains this task may use ({allowed}).")
+    def _check_host(self, address: WebAddress) -> None:
+        if address.host in FORBIDDEN_NAMES:
+            raise ActionRefused(f"{address} hands out credentials of the machine and is never opened.")
+        if address.ip is not None:
+            self._check_ip(address, address.ip)
+        elif address.is_localhost:
+            self._check_ip(address, ip_address("127.0.0.1"))
 
     def _check_ip(self, address: WebAddress, ip: Address) -> None:
         ip = _unpacked(ip)
@@ -174,6 +165,10 @@ class Policy:
         return kind in self.private_allowed or host in self._allowed_names or _is_in(ip, self._allowed_networks)
 
     @cached_property
+    def _domains(self) -> tuple[DomainPattern, ...]:
+        return tuple(map(DomainPattern.parse, self.allowed_domains))
+
+    @cached_property
     def _allowed_names(self) -> frozenset[str]:
         return frozenset(entry.lower().rstrip(".") for entry in self.private_allowed)
 
@@ -182,69 +177,8 @@ class Policy:
         return tuple(_networks(self.private_allowed))
 
 
-def _matches(address: WebAddress, pattern: str) -> bool:
-    scheme, has_scheme, rest = pattern.strip().lower().rpartition("://")
-    if has_scheme and scheme != address.scheme:
-        return False
-    if not has_scheme and address.scheme not in ("http", "https"):
-        return False
-    rest = rest.partition("/")[0]
-    host, _, port = rest.rpartition(":") if re.search(r":\d+$", rest) else (rest, "", "")
-    if port and int(port) != address.port:
-        return False
-    host = host.strip("[]").rstrip(".")
-    if host.startswith("*."):
-        return address.host.endswith(host[1:]) and len(address.host) > len(host) - 1
-    return address.host == host
-
-
-def _canonical_host(host: str, url: str) -> str:
-    if host.startswith("["):
-        ip = _as_ip(host.strip("[]").partition("%")[0])
-        if ip is None:
-            raise ActionRefused(f"The host of {_shown(url)} cannot be read; correct the address.")
-        return str(ip)
-    name = unicodedata.normalize("NFKC", unquote(host)).lower().replace("。", ".")
-    if not name.isascii():
-        try:
-            name = name.encode("idna").decode()
-        except UnicodeError as error:
-            raise ActionRefused(f"The host of {_shown(url)} is not a valid name; correct the address.") from error
-    name = name.removesuffix(".")
-    if not name or re.search(r"[\x00-\x20#%/:<>?@\[\\\]^|\x7f]", name):
-        raise ActionRefused(f"The host of {_shown(url)} cannot be read; correct the address.")
-    ipv4 = _read_ipv4(name)
-    return str(ipv4) if ipv4 is not None else name
-
-
-def _read_ipv4(name: str) -> IPv4Address | None:
-    """Read every spelling a browser takes for an IPv4 address: decimal, octal, hexadecimal, one to four parts."""
-    parts = name.split(".")
-    numbers = [_read_number(part) for part in parts]
-    if numbers[-1] is None or len(parts) > 4 or None in numbers:
-        return None
-    *front, last = (number or 0 for number in numbers)
-    if any(number > 255 for number in front) or last >= 256 ** (5 - len(parts)):
-        return None
-    value = last
-    for position, number in enumerate(front):
-        value += number * 256 ** (3 - position)
-    return IPv4Address(value)
-
-
-def _read_number(part: str) -> int | None:
-    if re.fullmatch(r"0x[0-9a-f]*", part):
-        return int(part[2:] or "0", 16)
-    if re.fullmatch(r"0[0-7]+", part):
-        return int(part, 8)
-    return int(part) if re.fullmatch(r"\d+", part) else None
-
-
-def _as_ip(host: str) -> Address | None:
-    try:
-        return ip_address(host)
-    except ValueError:
-        return None
+def _is_harmless(url: str) -> bool:
+    return HARMLESS.match(url) is not None
 
 
 def _unpacked(ip: Address) -> Address:
@@ -268,10 +202,7 @@ def _networks(entries: Iterable[str]) -> Iterable[Network]:
             continue
 
 
-def _is_localhost(host: str) -> bool:
-    return host == "localhost" or host.endswith(".localhost")
-
-
+@cache
 def _own_addresses() -> frozenset[Address]:
     """Return the addresses this machine is known by, as far as its own host name says."""
     try:
@@ -279,9 +210,3 @@ def _own_addresses() -> frozenset[Address]:
     except OSError:
         return frozenset()
     return frozenset(ip_address(str(entry[4][0]).partition("%")[0]) for entry in found)
-
-
-def _shown(url: str) -> str:
-    """Return an address for a message: no user, no password, no query, not long."""
-    without_query = re.split(r"[?#]", url, maxsplit=1)[0]
-    return re.sub(r"//[^/\\]*@", "//", without_query)[:200] or "An empty address"

@@ -1,12 +1,13 @@
 """The tabs of a browser, kept by its events: which there are, which is current, and what befalls them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any
 
 import structlog
 
 from appliance.browser.cdp import CdpConnection, Handler
+from appliance.browser.gate import Refusal
 from appliance.browser.observation import TabView
 from appliance.browser.policy import Policy
 from appliance.browser.tab import DialogView, Tab
@@ -16,17 +17,24 @@ from appliance.errors import ActionFailed
 FOLLOW_SECONDS = 1.5
 """A tab that a page opens within this time after an input of ours was opened by it."""
 
+MOST_REFUSALS = 500
+
 _log = structlog.get_logger()
 
 
 class Tabs:
-    """Open tabs, oldest first. `opened` counts every one there ever was; `notes` wait for the next observation."""
+    """Open tabs, oldest first. `opened` counts every one there ever was; `notes` wait for the next observation.
+
+    `refusals` are the requests that policy refused; `explain` says why the host of an address was not reached.
+    """
 
     def __init__(self, cdp: CdpConnection, policy: Policy) -> None:
         """Begin to listen; tabs arrive once the browser is asked to attach them."""
         self.current: Tab | None = None
         self.opened = 0
         self.notes: list[str] = []
+        self.refusals: list[Refusal] = []
+        self.explain: Callable[[str], str | None] = _unexplained
         self._cdp = cdp
         self._policy = policy
         self._tabs: dict[str, Tab] = {}
@@ -57,21 +65,30 @@ class Tabs:
         # The event of its attachment comes before the answer.
         return self._tabs[made["targetId"]]
 
+    def explain_failure(self, url: str) -> str | None:
+        """Return why the host of an address was not reached, None when that is not known."""
+        return self.explain(url)
+
     def touch(self) -> None:
         """Wake whoever waits for any tab."""
         for tab in self:
             tab.activity.touch()
 
-    def refused(self, frame_id: str, is_document: bool, reason: str) -> None:
-        """Take note of a request that policy refused; `frame_id` is where it came from."""
-        _log.info("request refused by policy", reason=reason)
-        if not is_document:
+    def refused(self, refusal: Refusal) -> None:
+        """Take note of a request that policy refused: of each document, and once of every site that a page asked."""
+        if not refusal.is_document and any(known.site == refusal.site for known in self.refusals):
             return
-        tab = self._tabs.get(frame_id)
+        _log.info("request refused by policy", reason=refusal.reason)
+        if len(self.refusals) < MOST_REFUSALS:
+            self.refusals.append(refusal)
+        if not refusal.is_document:
+            self.notes.append(f"The page could not reach a site: {refusal.reason}")
+            return
+        tab = self._tabs.get(refusal.frame_id)
         if tab is not None:
-            tab.refusals.append(reason)
+            tab.refusals.append(refusal.reason)
             tab.activity.touch()
-        self.notes.append(f"A document was not loaded: {reason}")
+        self.notes.append(f"A document was not loaded: {refusal.reason}")
 
     def _listen(self) -> None:
         for event, handler in (
@@ -111,6 +128,7 @@ class Tabs:
                 tab.frames.frame_attached(info["targetId"], new_session)
             return
         tab = Tab(self._cdp, self._policy, info, new_session)
+        tab.explain = self.explain_failure
         while any(other.tab_id == tab.tab_id for other in self):
             tab.tab_id = f"{int(tab.tab_id, 16) + 1:04x}"[-4:]
         self._tabs[tab.target_id] = tab
@@ -192,3 +210,7 @@ class Tabs:
                 tab.activity.download_begun()
             else:
                 tab.activity.touch()
+
+
+def _unexplained(_: str) -> str | None:
+    return None
