@@ -14,10 +14,11 @@ from appliance.browser.cdp import LOST, CdpConnection, CdpError
 from appliance.browser.collector import Collector, Reading
 from appliance.browser.downloads import Downloads
 from appliance.browser.element import Element
-from appliance.browser.gate import Gate
+from appliance.browser.gate import Gate, Refusal
 from appliance.browser.observation import Observation, Screenshot, TabView
 from appliance.browser.page_model import PageModel
 from appliance.browser.policy import Policy
+from appliance.browser.relay import Relay
 from appliance.browser.screenshot import Camera
 from appliance.browser.tab import DialogView, Navigation, Tab
 from appliance.browser.tabs import Tabs
@@ -68,7 +69,10 @@ class Browser:
         chromium_exited: asyncio.Event | None = None,
         grab: Grab | None = None,
     ) -> "Browser":
-        """Attach to the browser at a `ws://` address; raises BrowserUnavailable when it does not answer."""
+        """Attach to the browser at a `ws://` address; raises BrowserUnavailable when it does not answer.
+
+        A browser that was started with the flags of a relay gets the relay's policy, and `use_relay` afterwards.
+        """
         cdp = await CdpConnection.connect(websocket_url)
         browser = cls(cdp, policy, downloads_dir, grab)
         browser._websocket_url = websocket_url
@@ -90,6 +94,17 @@ class Browser:
         return self._tabs.current
 
     @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """The requests that policy refused, oldest first; a site is told once, but for documents."""
+        return tuple(self._tabs.refusals)
+
+    def use_relay(self, relay: Relay) -> None:
+        """Tell the relay what was judged good, and be told what it refuses."""
+        self._gate.on_pass = relay.expect
+        self._tabs.explain = relay.problem_of
+        relay.on_refusal = lambda address, reason: self._tabs.refused(Refusal(str(address), reason))
+
+    @property
     def dialog(self) -> DialogView | None:
         """The native dialog that stops the current tab, if any."""
         return self._tabs.current.dialog if self._tabs.current is not None else None
@@ -109,7 +124,7 @@ class Browser:
         """Read the current tab: numbered lines, tabs, scroll, and a screenshot taken at the same time.
 
         A long page is shown around what is in view; from `from_line` (or that of `look_from`) on where one is given.
-        Never hangs: a page that does not answer within 2 s, an open dialog or a crashed tab gives an observation with
+        Never hangs: a page that does not answer within 5 s, an open dialog or a crashed tab gives an observation with
         a note and without lines. Raises BrowserLost.
         """
         start = monotonic()

@@ -1,6 +1,7 @@
 """One tab of the agent's browser: commands that cannot hang on a dialog, scripts, and navigation with its result."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -22,6 +23,9 @@ LOAD_SECONDS = 1.0
 
 REPORTING_SECONDS = 5.0
 """How long a new tab is given until it reports what it does."""
+
+RELAY_FAILED = "net::ERR_SOCKS_CONNECTION_FAILED"
+"""What Chromium says of every host that could not be reached through the relay, which knows why."""
 
 _NET_ERRORS = {
     "net::ERR_NAME_NOT_RESOLVED": "the name of the site cannot be resolved",
@@ -83,6 +87,7 @@ class Tab:
         self.closed = False
         self.crashed = False
         self.refusals: list[str] = []
+        self.explain: Callable[[str], str | None] = lambda _: None
         self.last_input = 0.0
         self._cdp = cdp
         self._policy = policy
@@ -252,7 +257,7 @@ class Tab:
         answer = await self._wait_for_commit(asking, before)
         if self.refusals:
             raise ActionRefused(self.refusals[-1])
-        error, is_download, note = _read_answer(answer)
+        error, is_download, note = _read_answer(answer, self.explain(str(params.get("url", self.url))))
         if answer is None:
             note = "A dialog is open." if self.dialog else await self._give_up()
         elif not is_download:
@@ -325,7 +330,7 @@ class Tab:
         return "The tab was closed."
 
 
-def _read_answer(answer: dict[str, Any] | None) -> tuple[str | None, bool, str]:
+def _read_answer(answer: dict[str, Any] | None, reason: str | None) -> tuple[str | None, bool, str]:
     if answer is None:
         return None, False, ""
     if answer.get("isDownload"):
@@ -333,4 +338,6 @@ def _read_answer(answer: dict[str, Any] | None) -> tuple[str | None, bool, str]:
     text = answer.get("errorText")
     if not text:
         return None, False, ""
+    if reason is not None and text == RELAY_FAILED:
+        return reason, False, ""
     return f"{_NET_ERRORS.get(text, 'the page could not be loaded')} ({text})", False, ""
