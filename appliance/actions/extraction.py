@@ -98,5 +98,5 @@ EXTRACT = Action(
     "keeps the addresses of links; start_from_char goes on in a long page.",
     Extract,
     _extract,
-    deadline=MODEL_SECONDS + 30,
+    deadline=3 * MODEL_SECONDS + 90,
 )

@@ -67,7 +67,9 @@ async def test_waiting_for_ever_is_ended(finish: Finish, site: Site):
 
 
 @pytest.mark.parametrize("nothing", [{"action": [{}]}, {"action": []}, {}])
-async def test_empty_actions_are_failures_and_end_the_run_within_eight_calls(finish: Finish, nothing: object):
+async def test_empty_actions_are_failures_and_end_the_run_within_eight_calls(
+    finish: Finish, nothing: dict[str, object]
+):
     outcome, work = await finish([{"what_i_see": "a", "plan_to_goal": "b", "next_move": "c", "action": [], **nothing}])
     assert (outcome.ending, outcome.failure) == (Ending.FAILED, FailureKind.INVALID_OUTPUT)
     assert len(work.asked) <= 8
