@@ -6,7 +6,16 @@ from decimal import Decimal
 
 from appliance.agent.assignment import Assignment
 from appliance.agent.outcome import Outcome
-from appliance.agent.record import Record, RecordedReceipt, RunClosed, RunOpened, StepAnswered, StepAsked, StepClosed
+from appliance.agent.record import (
+    Noted,
+    Record,
+    RecordedReceipt,
+    RunClosed,
+    RunOpened,
+    StepAnswered,
+    StepAsked,
+    StepClosed,
+)
 from appliance.agent.step import Step
 from appliance.browser.observation import Screenshot
 from appliance.events import ActionFinished, FeedEvent, Notice, StepPlanned, TokenCount
@@ -27,7 +36,8 @@ class Outlets:
     record: Record
 
     async def notice(self, code: str, text: str) -> None:
-        """Tell the feed something a person should know."""
+        """Record and tell something a person should know."""
+        self.record.append(Noted(code=code, text=text))
         await self.emit(Notice(code=code, text=text))
 
     def run_opened(self, assignment: Assignment, model: str) -> None:
@@ -74,6 +84,9 @@ class Outlets:
                 model=reply.model_name,
                 think_ms=step.think_ms,
                 rejected=step.rejected,
+                see=plan.see,
+                plan=plan.plan,
+                move=plan.move,
             )
         )
         await self.emit(
@@ -121,6 +134,7 @@ class Outlets:
                 url=receipt.url,
                 duration_ms=receipt.duration_ms,
                 carried=receipt.carried,
+                targets=list(receipt.targets),
             )
             for action, receipt in zip(actions, step.receipts, strict=False)
         ]
@@ -137,5 +151,7 @@ class Outlets:
                 output=outcome.output,
                 failure=outcome.failure,
                 status_code=outcome.status_code,
+                tokens=outcome.tokens,
+                cost_usd=None if outcome.cost_usd is None else f"{outcome.cost_usd:f}",
             )
         )

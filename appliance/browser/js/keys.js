@@ -8,6 +8,14 @@
   const FURTHER = ['type', 'title', 'alt', 'for', 'role', 'rel', 'target', 'autocomplete', 'inputmode', 'aria-haspopup'];
   const CONTROLS = 'a, button, input, select, textarea, summary, label, [role], [tabindex], [onclick], [contenteditable]';
 
+  // The text of a node as far as `most` characters: what holds a whole page is not read to its end.
+  const textOf = (node, most) => {
+    const walker = node.ownerDocument.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    let text = '';
+    while (text.length <= most && walker.nextNode()) text += walker.currentNode.data;
+    return squeeze(text);
+  };
+
   const implied = (node) => {
     const tag = node.localName;
     if (tag === 'a') return node.hasAttribute('href') ? 'link' : '';
@@ -20,13 +28,29 @@
   };
   const roleOf = (node) => node.getAttribute('role') || implied(node);
 
+  // Labels by their controls, for each tree once: asking each control for its labels goes through the whole tree.
+  const known = new Map();
+  const labelsOf = (node) => {
+    if (!/^(input|select|textarea)$/.test(node.localName)) return [];
+    const root = node.getRootNode();
+    let labels = known.get(root);
+    if (!labels) {
+      known.set(root, (labels = new Map()));
+      for (const label of root.querySelectorAll('label')) {
+        if (label.control) labels.set(label.control, [...(labels.get(label.control) || []), label]);
+      }
+    }
+    return labels.get(node) || [];
+  };
+
   const nameOf = (node) => {
     const tag = node.localName;
     const isField = /^(input|select|textarea)$/.test(tag);
-    let name = eyes.controlName(node, isField && node.labels && node.labels.length ? [...node.labels] : null);
+    const labels = labelsOf(node);
+    let name = eyes.controlName(node, labels.length ? labels : null);
     if (tag === 'input' && /^(submit|button|reset)$/.test(node.type)) name ||= node.value || node.type;
     if (!isField && !node.getAttribute('aria-label') && !node.getAttribute('aria-labelledby')) {
-      name = squeeze(node.textContent) || name || eyes.pictureName(node);
+      name = textOf(node, 2 * LONGEST) || name || eyes.pictureName(node);
     }
     return cut(squeeze(name || node.getAttribute('placeholder') || ''), LONGEST);
   };
@@ -83,11 +107,11 @@
 
   // What stands around the element in the nearest box that says more than the element itself.
   const nearOf = (node) => {
-    const own = squeeze(node.textContent);
+    const own = textOf(node, 2 * LONGEST);
     let outer = node.parentElement;
     for (let steps = 0; outer && steps < 5; steps += 1, outer = outer.parentElement) {
       if (outer.localName === 'body') return '';
-      const text = squeeze(outer.textContent);
+      const text = textOf(outer, 1000 + own.length);
       if (text.length > 400 + own.length) return '';
       const rest = squeeze(own ? text.replace(own, ' ') : text);
       if (rest) return cut(rest, LONGEST);
@@ -118,9 +142,16 @@
 
   const isTwin = (node, name) => {
     let seen = 0;
+    if (/^(input|select|textarea)$/.test(node.localName)) {
+      for (const label of node.getRootNode().querySelectorAll('label')) {
+        if ((seen += 1) > 300) return false;
+        if (label.control !== node && textOf(label, 2 * LONGEST) === name) return true;
+      }
+      return false;
+    }
     for (const other of node.getRootNode().querySelectorAll(node.localName)) {
       if ((seen += 1) > 300) return false;
-      if (other !== node && other.textContent.length < 400 && nameOf(other) === name) return true;
+      if (other !== node && nameOf(other) === name) return true;
     }
     return false;
   };
@@ -141,12 +172,13 @@
   });
   const isUsable = (node) => {
     const shows = (one) => one.checkVisibility({ visibilityProperty: true }) && one.getClientRects().length > 0;
-    return shows(node) || node.type === 'file' || [...(node.labels || [])].some(shows);
+    return shows(node) || node.type === 'file' || labelsOf(node).some(shows);
   };
 
   return {
     // The keys of one element.
     of: (node) => {
+      known.set(node.getRootNode(), new Map([[node, [...(node.labels || [])]]]));
       const name = nameOf(node);
       return { ...keysOf(node, name), twin: isTwin(node, name) };
     },
