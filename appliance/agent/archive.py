@@ -51,6 +51,11 @@ class Archive:
         self._size += len(data)
 
 
+def is_evidence(name: str) -> bool:
+    """Whether a file name, or a line that begins with one, is that of an archive."""
+    return name.startswith("evidence_")
+
+
 def _name(part: int) -> str:
     return f"evidence_{part}.md"
 

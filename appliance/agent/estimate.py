@@ -1,7 +1,5 @@
 """What a call probably cost that was given up before its reply could tell: providers bill such calls all the same."""
 
-import json
-
 from appliance.events import TokenCount
 from appliance.models.base import ModelRequest, Text
 
@@ -19,7 +17,7 @@ def estimate(request: ModelRequest, usual_output: int) -> TokenCount:
     parts = [part for message in request.messages for part in message.parts]
     texts = sum(len(part.text) for part in parts if isinstance(part, Text))
     images = sum(not isinstance(part, Text) for part in parts)
-    shape = len(json.dumps(request.shape.schema)) if request.shape is not None else 0
+    shape = request.shape.size if request.shape is not None else 0
     characters = len(request.system) + texts + shape
     return TokenCount(
         input=characters // _CHARACTERS_PER_TOKEN + images * _TOKENS_OF_IMAGE,

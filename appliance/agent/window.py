@@ -1,36 +1,47 @@
-"""The prompt window: what the model is shown in a step, laid out so that everything before the page only grows.
+"""The prompt window: what the model is shown in a step, laid out so that as much as possible is what it was before.
 
-Order: rules, task, history in blocks that never change, then what is true in this step alone. The text of websites
-stands in fences that the page itself cannot close.
+Order: rules, task and goal, the history before the page, the page in full, what happened since it was first shown,
+and at the end what is true in this step alone. A page that only changed a little is told by its changes.
 """
 
-import json
 from dataclasses import dataclass, replace
 from datetime import date
+from urllib.parse import urldefrag
 
-from appliance.actions.base import Receipt
 from appliance.actions.registry import Registry
+from appliance.actions.schema import reply_outline
 from appliance.agent import prompt
+from appliance.agent.archive import Archive, is_evidence
 from appliance.agent.assignment import Assignment
+from appliance.agent.compaction import ContextLimit
+from appliance.agent.history import Block, History
+from appliance.agent.page_text import PageText, changes_since, cut, read_page
 from appliance.agent.prompt import fence
-from appliance.agent.step import PlannedAction, Step
-from appliance.browser.observation import Observation
+from appliance.agent.step import Step
+from appliance.browser.observation import Observation, Screenshot
 from appliance.models.base import Image, Message, ModelRequest, Purpose, ReplyShape, Scene, Text
-from appliance.words import ReceiptStatus
 
-MAX_HISTORY = 7_000
-KEPT_HISTORY = 4_500
+MAX_PROMPT = 19_600
+"""Characters a prompt is to have at most, the task's own length and what an action fetched not counted."""
+MAX_PAGE = 7_000
 MAX_READ_ONCE = 60_000
-MAX_PAGE = 30_000
-_MAX_SENTENCE = 300
-_MAX_RECEIPT = 400
-_MAX_ARGUMENTS = 160
-_MAX_TITLE = 120
-_MAX_URL = 400
-_MAX_TABS = 20
+MAX_CHANGES = 1_800
+CHANGED_SHARE = 0.35
+REMINDER_EVERY = 10
+PICTURES = 2
+
+_ORDINARY_TASK = 1_000
+_TAIL = 1_500
+_MIN_HISTORY, _MAX_HISTORY = 1_800, 6_000
+_MIN_PAGE, _MIN_READ_ONCE = 1_000, 600
+_SMALL_CHANGES = 700
 _MAX_TODO = 2_000
 _MAX_LISTING = 1_000
+_MIN_WHOLE, _MAX_WHOLE = 2_000, 16_000
+_NO_LIMIT = 1_000_000
 _SHAPE_MEANING = "What you see, what you plan, and the actions to do now."
+_REST_AS_BEFORE = "(the others as before)"
+_CODE_MODE = "Code mode: nothing touched the page since, so it was not read again; every number still holds."
 
 
 @dataclass(frozen=True)
@@ -41,76 +52,252 @@ class Notes:
     todo: str = ""
 
 
+@dataclass
+class _Shown:
+    """The page as it stands in full in the prompt, and what the last step said has changed since."""
+
+    text: PageText
+    block: str
+    step: int
+    picture: Screenshot | None = None
+    changes: str = ""
+
+
+@dataclass(frozen=True)
+class _Files:
+    """The agent's files as they were told."""
+
+    lines: tuple[str, ...] = ()
+    todo: str = ""
+
+    def block(self, lines: tuple[str, ...], *, with_todo: bool) -> str:
+        """Return the block that tells these lines."""
+        listing = cut("\n".join(lines) or "(none)", _MAX_LISTING)
+        todo = f"\ntodo.md:\n{cut(self.todo, _MAX_TODO)}" if self.todo and with_todo else ""
+        return f"<files>\n{fence(listing + todo)}\n</files>\n"
+
+
 class Window:
     """Builds the request of each step from the rules, the task, the history so far and the present."""
 
-    def __init__(self, assignment: Assignment, registry: Registry, today: date) -> None:
+    def __init__(
+        self,
+        assignment: Assignment,
+        registry: Registry,
+        today: date,
+        *,
+        archive: Archive | None = None,
+        limit: ContextLimit | None = None,
+    ) -> None:
         self._assignment = assignment
+        self._limit = limit or ContextLimit()
+        self._ceiling = int(0.9 * self._limit.characters)
         self._system = prompt.system_prompt(registry.describe(), assignment.system_prompt_extension)
-        self._shape = ReplyShape("reply", _SHAPE_MEANING, registry.reply_schema())
-        self._task = Text(f"{prompt.task_block(assignment, today)}\n<history>\n", ends_prefix=True)
-        self._items: list[str] = []
-        self._omitted = 0
+        self._shape = ReplyShape("reply", _SHAPE_MEANING, registry.reply_schema(), reply_outline())
+        self._task = prompt.task_block(assignment, today, self._limit.characters // 8)
+        self._goal = ""
+        self._history = History(archive)
+        self._page: _Shown | None = None
+        self._latest: PageText | None = None
+        self._files = _Files()
         self._carried: str | None = None
+        self._is_whole = False
+        self._last_size = 0
+
+    def pin_goal(self, goal: str) -> None:
+        """Let the goal stand under the task from the first request on."""
+        self._goal = goal
 
     def remember(self, step: Step) -> None:
         """Add a finished step to the history, and keep what it fetched for the step that follows."""
-        self._items.append(_history_item(step))
+        self._history.add_step(step)
         self._carried = step.carried
-        self._bound_history()
+        self._is_whole = False
 
     def compose(self, step: Step, notes: Notes, notices: tuple[str, ...], *, with_image: bool) -> ModelRequest:
-        """Return the request that asks for this step, which has been observed; the notices stand at its end."""
+        """Return the request that asks for this step, which has been observed; the notices stand at its end.
+
+        It may be asked for again in the same step, for example after a compaction.
+        """
         observation = step.observation
         assert observation is not None
-        history = [Text(text) for text in self._history_blocks()]
-        if history:
-            history[-1] = Text(history[-1].text, ends_prefix=True)
-        present = Text("</history>\n" + "\n".join(self._present(observation, notes, notices)))
-        picture = observation.screenshot
-        images = (Image(picture.data, picture.media_type),) if picture is not None and with_image else ()
+        notices = (*notices, *self._reminder(step.number))
+        self._show_files(notes)
+        changes = self._show_page(step.number, observation, with_image=with_image)
+        tail = [f"<page_changes>\n{fence(changes)}\n</page_changes>"] if changes is not None else []
+        tail += [f"<notice>\n{notice}\n</notice>" for notice in notices]
+        with_pictures = with_image and not observation.is_stub
+        parts = self._parts(with_pictures=with_pictures)
+        used = self._size_around() + sum(len(part.text) for part in parts if isinstance(part, Text))
+        room = min(self._limit.threshold, self._ceiling) - used - sum(map(len, tail))
+        if self._carried:
+            text = cut(self._carried, min(MAX_READ_ONCE, max(room, _MIN_READ_ONCE)))
+            tail.insert(0, f"<read_once>\n{fence(text)}\n</read_once>")
+        self._last_size = used + sum(map(len, tail))
         task = self._assignment
         return ModelRequest(
             purpose=Purpose.STEP,
             system=self._system,
-            messages=(Message("user", (self._task, *history, present, *images)),),
+            messages=(Message("user", (*parts, Text("\n".join(tail)))),),
             shape=self._shape,
             effort=task.effort,
             scene=Scene(task.task, task.output_schema, observation.url, step.number, self._carried),
         )
 
-    def _history_blocks(self) -> list[str]:
-        if not self._omitted:
-            return self._items
-        marker = f"({self._omitted} steps are left out here)\n"
-        return [self._items[0] + marker, *self._items[1:]]
+    # ---- compaction ---------------------------------------------------------------------------------------------
+
+    @property
+    def older_steps(self) -> int:
+        """How many steps stand before the last two, those of an earlier summary not counted."""
+        return max(0, len(self._history.steps) - 2) + self._history.left_out
+
+    def older_text(self) -> str:
+        """Return the task, the goal and everything before the last two steps, as far as it is still at hand."""
+        steps = self._history.steps
+        whole = {id(block): f"Step {block.first}\n{block.whole}\n" for block in steps[:-2]}
+        newest = {id(block) for block in steps[-2:]}
+        told = [
+            whole.get(id(block), block.text)
+            for block in self._history.blocks
+            if block.kind in ("step", "checkpoint", "left_out") and id(block) not in newest
+        ]
+        return self._task_and_goal() + "".join(told)
+
+    def put_checkpoint(self, summary: str | None) -> None:
+        """Replace everything before the last two steps by the summary, None for a marker that it is left out."""
+        self._history.put_checkpoint(summary, min(_MAX_WHOLE, max(_MIN_WHOLE, self._limit.threshold // 4)))
+        self._is_whole = True
+        self._page = None
+
+    def tighten(self) -> None:
+        """Let the next request be clearly shorter than the last, whatever has to be cut."""
+        self._ceiling = min(self._ceiling, int(0.6 * self._last_size))
+        self._page = None
+
+    # ---- the parts ----------------------------------------------------------------------------------------------
+
+    def _task_and_goal(self) -> str:
+        return f"{self._task}\nGOAL: {self._goal}\n" if self._goal else f"{self._task}\n"
+
+    def _reminder(self, number: int) -> tuple[str, ...]:
+        is_time = self._goal and number % REMINDER_EVERY == 0
+        return (prompt.goal_notice(self._goal),) if is_time else ()
+
+    def _show_files(self, notes: Notes) -> None:
+        """Tell the agent's files again when they are others than those told last: what is new, or all of them."""
+        lines = [line for line in notes.listing.splitlines() if not is_evidence(line)]
+        now = _Files(tuple(lines), notes.todo)
+        if now == self._files:
+            return
+        before, self._files = self._files, now
+        self._history.files = now.block(now.lines, with_todo=True)
+        new = tuple(line for line in now.lines if line not in before.lines)
+        is_short = len(now.lines) >= len(before.lines) > 0 and 2 * len(new) < len(now.lines)
+        told = (
+            now.block((*new, _REST_AS_BEFORE), with_todo=now.todo != before.todo) if is_short else self._history.files
+        )
+        self._history.after.append(Block("files", told))
+
+    def _show_page(self, number: int, observation: Observation, *, with_image: bool) -> str | None:
+        """Return what is told of the page at the end: what changed, or None when it has just been shown in full."""
+        if observation.is_stub and self._latest is not None:
+            if self._page is None:
+                self._place_page(number, self._latest)
+            self._bound_history()
+            return self._code_mode(observation)
+        now = self._latest = read_page(observation, self._room_for_page())
+        page = self._page
+        changes: str | None = None
+        if page is not None and page.step != number and _is_same_page(page.text.url, now.url):
+            changes = changes_since(page.text, now, _most_changes(now.size))
+        if page is None or (changes is None and page.step != number):
+            self._place_page(number, now)
+        elif changes is not None:
+            page.changes = changes
+            changes = changes or "Nothing has changed on it."
+        self._bound_history()
+        if with_image and observation.screenshot is not None and observation.url != "about:blank":
+            self._show_picture(observation.screenshot)
+        return changes
+
+    def _code_mode(self, observation: Observation) -> str:
+        facts = read_page(observation, 0).facts
+        told = [_CODE_MODE, facts["url"], facts["title"], facts["tabs"], self._page.changes if self._page else ""]
+        return "\n".join(filter(None, told))
+
+    def _place_page(self, number: int, text: PageText) -> None:
+        """Show the page in full at the end of the history, which from now on stays as it is."""
+        if self._page is not None:
+            self._history.keep_evidence(f"# The page as of step {self._page.step}\n{self._page.text.text}")
+        self._page = _Shown(text, f"<page>\n{fence(text.text)}\n</page>\n", number)
+        room = _NO_LIMIT if self._is_whole else self._room_for_history()
+        self._history.freeze(int(0.6 * room), int(0.4 * room))
 
     def _bound_history(self) -> None:
-        """Keep the first and the newest steps. Many are left out at once, so that the prefix seldom changes."""
-        if sum(map(len, self._items)) <= MAX_HISTORY:
-            return
-        first, rest = self._items[0], self._items[1:]
-        room = KEPT_HISTORY - len(first)
-        while len(rest) > 1 and sum(map(len, rest)) > room:
-            rest.pop(0)
-            self._omitted += 1
-        self._items = [first, *rest]
+        if not self._is_whole:
+            room = self._room_for_history()
+            self._history.bound_after(room - self._history.size_before, room // 4)
 
-    def _present(self, observation: Observation, notes: Notes, notices: tuple[str, ...]) -> list[str]:
-        blocks: list[str] = []
-        if self._carried:
-            blocks.append(f"<read_once>\n{fence(_cut(self._carried, MAX_READ_ONCE))}\n</read_once>")
-        if notes.listing:
-            todo = f"\ntodo.md:\n{_cut(notes.todo, _MAX_TODO)}" if notes.todo else ""
-            blocks.append(f"<files>\n{fence(_cut(notes.listing, _MAX_LISTING) + todo)}\n</files>")
-        blocks.append(f"<page>\n{fence(_page_text(observation))}\n</page>")
-        blocks.extend(f"<notice>\n{notice}\n</notice>" for notice in notices)
-        return blocks
+    def _show_picture(self, picture: Screenshot) -> None:
+        """Add the picture where it looks different from the newest one; only the newest two stay."""
+        page, after = self._page, self._history.after
+        assert page is not None
+        shown = [block for block in after if block.picture is not None]
+        newest = shown[-1].picture if shown else page.picture
+        if newest is not None and (newest is picture or newest.looks_like(picture)):
+            return
+        if newest is None and not after:
+            page.picture = picture
+            return
+        after.append(Block("picture", "", picture=picture))
+        if len(shown) + (page.picture is not None) >= PICTURES:
+            if page.picture is not None:
+                page.picture = None
+            else:
+                after.remove(shown[0])
+
+    def _parts(self, *, with_pictures: bool) -> list[Text | Image]:
+        page = self._page
+        assert page is not None
+        parts: list[Text | Image] = [Text(self._task_and_goal(), ends_prefix=True)]
+        parts += [Text(block.text) for block in self._history.before]
+        parts.append(Text(page.block, ends_prefix=True))
+        pictures = [(len(parts), page.picture)]
+        for block in self._history.after:
+            if block.picture is not None:
+                pictures.append((len(parts), block.picture))
+            else:
+                parts.append(Text(block.text))
+        last = parts[-1]
+        assert isinstance(last, Text)
+        parts[-1] = Text(last.text, ends_prefix=True)
+        if with_pictures:
+            for place, picture in reversed(pictures):
+                if picture is not None:
+                    parts.insert(place, Image(picture.data, picture.media_type))
+        return parts
+
+    # ---- how much there is room for -----------------------------------------------------------------------------
+
+    def _size_around(self) -> int:
+        return len(self._system) + self._shape.size
+
+    def _room_for_page(self) -> int:
+        rest = self._size_around() + len(self._task_and_goal()) + self._history.size + _TAIL
+        return min(MAX_PAGE, max(_MIN_PAGE, self._ceiling - rest))
+
+    def _room_for_history(self) -> int:
+        """Return the characters that the history may take beside the page that is shown."""
+        page = len(self._page.block) if self._page is not None else 0
+        task = min(len(self._task_and_goal()), _ORDINARY_TASK)
+        room = min(MAX_PROMPT, self._ceiling) - self._size_around() - task - page - _TAIL
+        least = max(_MIN_HISTORY, self._history.size_of_checkpoint + _MIN_HISTORY // 2)
+        return min(_MAX_HISTORY, max(least, room))
 
 
 def corrected(request: ModelRequest, reply: str, correction: str) -> ModelRequest:
     """Return the request continued by a reply that could not be used and by what is wrong with it."""
-    rejected = _cut(reply, 4_000) or "(nothing)"
+    rejected = cut(reply, 4_000) or "(nothing)"
     turns = (Message("assistant", (Text(rejected),)), Message("user", (Text(correction),)))
     return replace(request, messages=(*request.messages, *turns))
 
@@ -124,54 +311,10 @@ def text_of(request: ModelRequest) -> str:
     return "\n\n".join(parts)
 
 
-def _history_item(step: Step) -> str:
-    lines = [f"Step {step.number}"]
-    if step.plan is not None:
-        named = (("saw", step.plan.see), ("plan", step.plan.plan), ("move", step.plan.move))
-        lines += [f"{name}: {_one_line(sentence, _MAX_SENTENCE)}" for name, sentence in named if sentence]
-        lines += [_receipt_line(*pair) for pair in zip(step.plan.actions, step.receipts, strict=False)]
-    if step.trouble:
-        lines.append(f"trouble: {_one_line(step.trouble, _MAX_RECEIPT)}")
-    return fence("\n".join(lines)) + "\n"
+def _is_same_page(one: str, other: str) -> bool:
+    return urldefrag(one).url == urldefrag(other).url
 
 
-def _receipt_line(action: PlannedAction, receipt: Receipt) -> str:
-    if receipt.status is ReceiptStatus.SKIPPED:
-        return f"- {action.call.name}: skipped"
-    arguments = json.dumps(action.call.arguments, ensure_ascii=False)
-    result = _one_line(receipt.lasting or receipt.text, _MAX_RECEIPT)
-    return f"- {action.call.name} {_one_line(arguments, _MAX_ARGUMENTS)}: {receipt.status}. {result}"
-
-
-def _page_text(observation: Observation) -> str:
-    lines = [f"URL: {_one_line(observation.url, _MAX_URL)}", f"Title: {_one_line(observation.title, _MAX_TITLE)}"]
-    if len(observation.tabs) > 1:
-        lines.append("Tabs:")
-        for tab in observation.tabs[:_MAX_TABS]:
-            mark = " (current)" if tab.is_current else ""
-            lines.append(f"{tab.tab_id}{mark} {_one_line(tab.title, _MAX_TITLE)} {_one_line(tab.url, _MAX_TITLE)}")
-    lines += [f"Note: {note}" for note in observation.notes]
-    scroll = observation.scroll
-    lines.append(f"({scroll.above} px above)" if scroll.above else "(top of the page)")
-    lines.append(_cut_lines(observation.lines))
-    lines.append(f"({scroll.below} px below)" if scroll.below else "(end of the page)")
-    return "\n".join(lines)
-
-
-def _cut_lines(lines: tuple[str, ...]) -> str:
-    """Return the lines as far as they fit, saying how many do not."""
-    room = MAX_PAGE
-    for count, line in enumerate(lines):
-        room -= len(line) + 1
-        if room < 0:
-            shown = "\n".join(lines[:count])
-            return f"{shown}\n({len(lines) - count} more lines are not shown; use search_page, find_text or scroll)"
-    return "\n".join(lines)
-
-
-def _one_line(text: str, limit: int) -> str:
-    return _cut(" ".join(text.split()), limit)
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+def _most_changes(size: int) -> int:
+    """Return how many characters of changes are still better than the whole page of that size again."""
+    return min(MAX_CHANGES, max(int(CHANGED_SHARE * size), min(_SMALL_CHANGES, size)))

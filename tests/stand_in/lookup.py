@@ -1,4 +1,4 @@
-"""Finding an element by what a person sees, in the observation that the request carries.
+"""Finding an element by what a person sees, in the observation that the request carries, its changes put in place.
 
 A scenario writes a selector where an action wants a number: {"click": {"index": {"text": "Save"}}}. Keys, all of which
 must hold: `text` (the visible text behind the tag), `label` (that text, an attribute such as placeholder or href, or
@@ -14,6 +14,10 @@ ELEMENT_LINE = re.compile(
     r"""^\s*\*?\[(?P<index>\d+)\]<(?P<tag>[\w-]+)(?P<attributes>(?:"(?:\\.|[^"\\])*"|[^>"])*)>(?P<text>.*)$"""
 )
 ATTRIBUTE = re.compile(r'([\w:-]+)=(?:"((?:\\.|[^"\\])*)"|(\S+))')
+PAGE = re.compile(r"<page>\n(.*?)\n</page>", re.DOTALL)
+CHANGES = re.compile(r"<page_changes>\n(.*?)\n</page_changes>", re.DOTALL)
+NUMBER = re.compile(r"\s*\*?\[(\d+)\]")
+STAR = re.compile(r"^(\s*)\*(?=\[)")
 SELECTOR_KEYS = {"text", "label", "tag", "nth"}
 
 
@@ -42,8 +46,8 @@ def resolve(reply: Any, texts: list[str]) -> Any:
 
 
 def read_lines(texts: list[str]) -> list[Line]:
-    """Return the element lines of the newest text that has any."""
-    for text in reversed(texts):
+    """Return the element lines of the newest page: its text in full with the changes that are told behind it."""
+    for text in reversed(_with_changes(texts)):
         lines: list[Line] = []
         before = ""
         for raw in text.splitlines():
@@ -57,6 +61,44 @@ def read_lines(texts: list[str]) -> list[Line]:
         if lines:
             return lines
     return []
+
+
+def _with_changes(texts: list[str]) -> list[str]:
+    """Return the texts; where the last ones tell changes of a page, that page is put behind them as it is now."""
+    whole = "\n".join(texts)
+    page = PAGE.findall(whole)
+    changes = CHANGES.findall(whole.rsplit("</page>", 1)[-1])
+    if not page or not changes:
+        return texts
+    return [*texts, "\n".join(apply_changes(page[-1].splitlines(), changes[-1].splitlines()))]
+
+
+def apply_changes(lines: list[str], changes: list[str]) -> list[str]:
+    """Return a page's lines after the changes: `@` says where, `-` is gone, `+` is new, `~` an element reads anew."""
+    lines, at = list(lines), 0
+
+    def find(quoted: str) -> int:
+        begin = quoted.removesuffix("…")
+        for number in (*range(at, len(lines)), *range(at)):
+            if STAR.sub(r"\1", lines[number]).startswith(begin):
+                return number
+        raise NotOnPage(f"The changes speak of a line {quoted!r} that the page does not have.")
+
+    for change in changes:
+        sign, said = change[:1], change[1:]
+        if sign == "@":
+            at = find(said.removeprefix(" after: ")) + 1 if said.startswith(" after: ") else 0
+        elif sign == "-":
+            at = find(said)
+            del lines[at]
+        elif sign == "+":
+            lines.insert(at, said)
+            at += 1
+        elif sign == "~":
+            number = NUMBER.match(said)
+            here = next(n for n, line in enumerate(lines) if number and (m := NUMBER.match(line)) and m[1] == number[1])
+            lines[here] = said
+    return lines
 
 
 def find_index(selector: dict[str, Any], texts: list[str]) -> int:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from appliance.actions.registry import Registry
 from appliance.browser.chromium import Chromium, ChromiumOptions
 from appliance.browser.connection import Browser
 from appliance.browser.policy import Policy
@@ -68,7 +67,7 @@ async def test_a_number_that_is_gone_goes_back_to_the_model_as_a_receipt(finish:
     outcome, work = await finish(scenario)
     assert outcome.is_successful
     assert work.receipts[1].status is ReceiptStatus.FAILED
-    assert '- click {"index": 9999}: failed.' in work.asked[2].text
+    assert '- click {"index":9999}: failed.' in work.asked[2].text
 
 
 async def test_a_chain_is_cut_at_the_first_change_of_page(finish: Finish, site: Site):
@@ -80,7 +79,7 @@ async def test_a_chain_is_cut_at_the_first_change_of_page(finish: Finish, site: 
 
 async def test_text_of_a_page_stays_inside_its_fence(finish: Finish, site: Site):
     _, work = await finish([navigate(site, "/agent_order.html"), DONE])
-    page = work.asked[1].texts[-1]
+    page = next(text for text in work.asked[1].texts if text.startswith("<page>"))
     assert "send the password" in page
     assert page.count("</page>") == 1
     assert "<task>" not in page
@@ -100,9 +99,8 @@ async def test_an_extract_is_charged_told_and_shown_once(finish: Finish, site: S
 async def test_a_prompt_on_a_dense_page_stays_within_its_size(finish: Finish, site: Site):
     scrolls = [{"scroll": {"down": number % 3 != 2}} for number in range(20)]
     _, work = await finish([navigate(site, "/rows?nodes=1000"), *scrolls, DONE], max_steps=30)
-    sizes = [len(request.text) for request in work.asked]
+    sizes = [len(request.text) + len(json.dumps(request.body["tools"])) for request in work.asked]
     assert max(sizes) <= 20_000
-    assert sizes[1] + len(json.dumps(Registry().reply_schema())) <= 20_000
 
 
 async def test_autopilot_reads_the_page_its_task_names(finish: Finish, site: Site):
