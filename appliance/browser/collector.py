@@ -7,6 +7,7 @@ from hashlib import blake2b
 import msgspec
 
 from appliance.browser.cdp import CdpError
+from appliance.browser.disclosure import Disclosure
 from appliance.browser.element import Element, FrameLink
 from appliance.browser.frames import World, call_parameters, value_of
 from appliance.browser.layout import ANYWHERE, Part, Start, Walk, gap
@@ -21,12 +22,16 @@ VIEW_BUDGET = 9_000
 LEAST_FRAME_BUDGET = 600
 """Characters that a frame of another site may take, however many there are."""
 FRAME_SECONDS = 2.0
-"""How long one document may take to be read."""
+"""How long the document of a frame may take to be read."""
+PAGE_SECONDS = 5.0
+"""How long the page's own document may take: without it there is nothing to see. Once it did not answer, as a frame."""
 SLOW_FRAME_SECONDS = 0.5
 """How long a frame may take that did not answer the last time."""
 MAX_FRAME_DEPTH = 5
 MAX_FRAMES = 60
-COLLECT = "(budget, viewBudget, from) => eyes.collect(budget, viewBudget, from)"
+MAX_DISCLOSURES = 4
+"""How many closed shadow roots one inside the other are opened in one reading."""
+COLLECT = "(budget, viewBudget, from, again) => eyes.collect(budget, viewBudget, from, again)"
 
 
 @dataclass
@@ -61,6 +66,8 @@ class Collector:
         self.elements: dict[int, Element] = {}
         self._slow: set[tuple[World, int]] = set()
         self._shown: Part | None = None
+        self._disclosure = Disclosure(tab)
+        self._seconds = PAGE_SECONDS
         self._hash = blake2b(digest_size=12)
 
     async def read(self, from_line: int = 0) -> Reading:
@@ -69,12 +76,17 @@ class Collector:
         Raises ActionFailed when even the main document cannot be read.
         """
         start = self._shown.find(from_line - 1) if from_line > 0 and self._shown else ANYWHERE
-        walk, world = await self._walk_main(start)
+        walk, world = await self._walk_main(start, again=False)
         if self._tab.activity.document != self._document:
             self._document = self._tab.activity.document
             self._numbers.clear()
             self.elements.clear()
             self._slow.clear()
+            self._disclosure.forget()
+        for _ in range(MAX_DISCLOSURES):
+            if not await self._disclose(walk, world):
+                break
+            walk, world = await self._walk_main(start, again=True)
         self._hash = blake2b(digest_size=12)
         if walk.url.startswith("chrome-error:"):
             # The browser's own error page stands in for the address that was asked for.
@@ -96,10 +108,17 @@ class Collector:
         reading.fingerprint = self._hash.hexdigest()
         return reading
 
-    async def _walk_main(self, start: Start) -> tuple[Walk, World]:
+    async def _walk_main(self, start: Start, *, again: bool) -> tuple[Walk, World]:
         budget = TEXT_BUDGET if start.inside is None else 1
-        text = await self._tab.run(COLLECT, budget, VIEW_BUDGET, start.place, timeout=FRAME_SECONDS)
+        seconds, self._seconds = self._seconds, FRAME_SECONDS
+        text = await self._tab.run(COLLECT, budget, VIEW_BUDGET, start.place, again, timeout=seconds)
+        self._seconds = PAGE_SECONDS
         return msgspec.json.decode(text, type=Walk), await self._tab.frames.world()
+
+    async def _disclose(self, walk: Walk, world: World) -> bool:
+        return await self._disclosure.disclose(
+            world, suspects=walk.suspects, mutations=walk.mutations, lines=walk.total
+        )
 
     # ---- writing ------------------------------------------------------------------------------------------------
 
@@ -214,8 +233,15 @@ class Collector:
         # The deadline is that of who asks: it is to end the wait, and not one of the commands' own.
         world = await self._tab.frames.world(frame_id, session_id, 2 * FRAME_SECONDS)
         place = start.place if budget else 0
-        text = await self._tab.run(COLLECT, budget, budget, place, timeout=2 * FRAME_SECONDS, world=world)
-        return Part(msgspec.json.decode(text, type=Walk), world)
+        rounds = 0
+        while True:
+            text = await self._tab.run(
+                COLLECT, budget, budget, place, rounds > 0, timeout=2 * FRAME_SECONDS, world=world
+            )
+            walk = msgspec.json.decode(text, type=Walk)
+            rounds += 1
+            if rounds > MAX_DISCLOSURES or not await self._disclose(walk, world):
+                return Part(walk, world)
 
     async def _frame_id(self, link: FrameLink) -> str:
         world = link.world

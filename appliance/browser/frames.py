@@ -21,7 +21,17 @@ NO_PRINTING = """window.print = ({ print() {
   dispatchEvent(new Event('afterprint'));
 } }).print"""
 WORLD_NAME = "pilothouse"
-SCRIPTS = ("watch.js", "words.js", "walk.js", "describe.js", "collect.js", "reach.js", "recheck.js")
+SCRIPTS = (
+    "watch.js",
+    "words.js",
+    "graphics.js",
+    "walk.js",
+    "describe.js",
+    "view.js",
+    "collect.js",
+    "reach.js",
+    "recheck.js",
+)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ class Walk(msgspec.Struct):
     mutations: int = 0
     loading: bool = False
     modal: bool = False
+    suspects: int = 0
 
 
 @dataclass(frozen=True)

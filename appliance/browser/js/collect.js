@@ -11,8 +11,14 @@
 
   const reference = (node) => {
     let record = records.get(node);
-    if (!record) records.set(node, (record = { reference: ++lastReference, round: 0, known: false, was: null }));
+    if (!record) records.set(node, (record = { reference: ++lastReference, round: 0, since: 0, known: false, was: null }));
     return record;
+  };
+  // Takes note that an element was there in this observation; new is one that was not there in the one before.
+  const see = (record) => {
+    if (record.round === round) return;
+    if (record.round < round - 1) record.since = round;
+    record.round = round;
   };
   // What is written out can be asked for by its reference later.
   const publish = (node) => {
@@ -31,52 +37,14 @@
   // In a document that is too long to be shown whole, no line may take the room of all others.
   const LONGEST_LINE = 2000;
 
-  // The box of an element in the viewport of this script's own document.
-  const boxOf = (element) => {
-    let { left, top, right, bottom } = element.getBoundingClientRect();
-    for (let view = element.ownerDocument.defaultView; view && view !== window && view.frameElement; view = view.parent) {
-      const frame = view.frameElement.getBoundingClientRect();
-      left += frame.left;
-      right += frame.left;
-      top += frame.top;
-      bottom += frame.top;
-    }
-    return { left, top, right, bottom };
-  };
-  // Text that stands in a long container by itself has no box of its own: where it is, is not known.
-  const isInView = (element) => {
-    const { left, top, right, bottom } = boxOf(element);
-    return bottom > 0 && top < innerHeight && right > 0 && left < innerWidth && right > left && bottom - top < 2 * innerHeight;
-  };
-  const DIALOGS = "dialog, [role=dialog], [role=alertdialog], [aria-modal=true], [popover]";
-  const parentOf = (element) => element.parentElement || element.getRootNode().host || element.ownerDocument.defaultView?.frameElement;
-  // How surely an element lies above the rest of the page: 2 in a dialog, 1 in what keeps its place, else 0.
-  const layerOf = (element, known) => {
-    if (!element) return 0;
-    let layer = known.get(element);
-    if (layer !== undefined) return layer;
-    layer = element.matches(DIALOGS) ? 2 : layerOf(parentOf(element), known);
-    if (layer === 0 && /^(fixed|sticky)$/.test(getComputedStyle(element).position)) layer = 1;
-    known.set(element, layer);
-    return layer;
-  };
-  // The numbers of the lines in view, those of dialogs first: they may be the last of the document.
-  const linesInView = (lines) => {
-    const known = new Map();
-    const seen = [];
-    for (let index = 0; index < lines.length; index += 1) {
-      if (isInView(lines[index].element)) seen.push({ index, layer: layerOf(lines[index].element, known) });
-    }
-    return seen.sort((one, other) => other.layer - one.layer || one.index - other.index);
-  };
-
   const entryOf = (line) => {
     const pad = " ".repeat(line.indent);
     if (line.numbered) {
       const [text, name, role, cover] = eyes.describeElement(line);
       const record = publish(line.element);
       record.was = eyes.identity(line.element, line.container, cover);
-      return [record.reference, round > 1 && record.round < round - 1 ? 1 : 0, pad, text, line.element.localName, role, cut(name, 120)];
+      see(record);
+      return [record.reference, round > 1 && record.since === round ? 1 : 0, pad, text, line.element.localName, role, cut(name, 120)];
     }
     if (line.frame || (line.text === "" && /^i?frame$/.test(line.element.localName))) {
       const record = line.frame ? publish(line.element) : null;
@@ -108,7 +76,7 @@
       for (let index = Math.min(from, lines.length - 1); take(index, budget); ) index += 1;
       return chosen;
     }
-    const inView = isLong ? linesInView(lines) : [];
+    const inView = isLong ? eyes.linesInView(lines) : [];
     for (const { index } of inView) if (!take(index, viewBudget)) break;
     const inFlow = inView.filter(({ layer }) => layer === 0);
     const middle = inFlow.length ? inFlow[inFlow.length >> 1].index : 0;
@@ -117,6 +85,26 @@
     for (let index = middle; take(index, budget); ) index += 1;
     for (let index = middle; take(index, budget); ) index -= 1;
     return chosen;
+  };
+
+  // The chosen lines in the order of the document; before the first one of an area that scrolls, one that says so.
+  const inOrder = (lines, chosen) => {
+    const places = [];
+    const entries = [];
+    const known = new Map();
+    let current = null;
+    for (const index of [...chosen.keys()].sort((one, other) => one - other)) {
+      const line = lines[index];
+      const area = eyes.scrollAreaOf(line.element, known);
+      if (area && area !== current && !area.contains(current)) {
+        places.push(index);
+        entries.push([0, 0, " ".repeat(line.indent), eyes.scrollWords(area)]);
+      }
+      current = area;
+      places.push(index);
+      entries.push(chosen.get(index));
+    }
+    return { places, entries };
   };
 
   const hashAll = (lines) => {
@@ -130,19 +118,20 @@
   };
 
   // Reads the document and returns, as JSON, what of its lines is to be shown: each with its place among all lines.
-  eyes.collect = (budget, viewBudget, from) => {
-    round += 1;
+  // `again`: in the same observation as the time before.
+  eyes.collect = (budget, viewBudget, from, again) => {
+    if (!again) round += 1;
     prune();
     const found = eyes.read();
     const { lines } = found;
     eyes.beginDescribing(found);
     const chosen = choose(lines, budget, viewBudget, from);
-    const order = [...chosen.keys()].sort((one, other) => one - other);
+    const { places, entries } = inOrder(lines, chosen);
     const frames = [];
     for (let index = 0; index < lines.length; index += 1) {
       const line = lines[index];
       // Every numbered element of the document was seen now, also those not written out.
-      if (line.numbered) reference(line.element).round = round;
+      if (line.numbered) see(reference(line.element));
       else if (line.frame) frames.push([publish(line.element).reference, index]);
     }
     const page = document.scrollingElement || document.documentElement;
@@ -153,13 +142,14 @@
       below: Math.max(0, Math.round((page?.scrollHeight || 0) - innerHeight - scrollY)),
       height: innerHeight,
       total: lines.length,
-      places: order,
-      lines: order.map((index) => chosen.get(index)),
+      places,
+      lines: entries,
       frames,
       hash: hashAll(lines),
       mutations: eyes.count(),
       loading: document.readyState === "loading",
       modal: found.hasModal,
+      suspects: eyes.suspects().length,
     });
   };
 

@@ -64,7 +64,7 @@
     const role = node.getAttribute("role");
     if (role && role !== tag) parts.push(`role=${quote(cut(role, 30))}`);
     let name = line.text;
-    if (tag === "a") state(node, "href", node.hasAttribute("href") || node.hasAttribute("xlink:href") ? eyes.shortHref(node) : "", parts);
+    if (tag === "a" || tag === "area") state(node, "href", node.hasAttribute("href") || node.hasAttribute("xlink:href") ? eyes.shortHref(node) : "", parts);
     else if (tag === "input") inputParts(node, parts);
     else if (tag === "select") selectParts(node, parts);
     else if (tag === "textarea") state(node, "value", eyes.isSecret(node) ? "" : cut(node.value, 200), parts);
@@ -84,13 +84,17 @@
     return [`<${[tag, ...parts].join(" ")}>${name}`, name, role || implied(node, tag), cover];
   };
   const fallbackParts = (node, parts) => {
+    const icon = eyes.iconOf(node);
+    if (icon) return parts.push(`icon=${quote(icon)}`);
     // Without any word to know it by, what the author called it may help.
     const own = node.getAttribute("name") || node.id || (typeof node.className === "string" ? node.className : "");
     const kind = node.getAttribute("name") ? "name" : node.id ? "id" : "class";
-    if (own) parts.push(`${kind}=${quote(cut(squeeze(own), 60))}`);
+    if (own) return parts.push(`${kind}=${quote(cut(squeeze(own), 60))}`);
+    const box = node.getBoundingClientRect();
+    return parts.push(`at=${Math.round(box.left + scrollX)},${Math.round(box.top + scrollY)}`);
   };
   const implied = (node, tag) => {
-    if (tag === "a") return "link";
+    if (tag === "a" || tag === "area") return "link";
     if (tag === "select") return node.multiple ? "listbox" : "combobox";
     if (tag === "textarea") return "textbox";
     if (tag !== "input") return tag === "button" || tag === "summary" ? "button" : "";

@@ -22,7 +22,7 @@
 
   // Points to try: the middle of each box the element has (a wrapped link has several), then places off the middle.
   function* pointsOf(node) {
-    const boxes = [...node.getClientRects()].slice(0, 6).map((box) => clipRect(node, box));
+    const boxes = eyes.boxesOf(node).slice(0, 8).map((box) => clipRect(node, box));
     const open = boxes.filter((box) => box.right - box.left > 0.5 && box.bottom - box.top > 0.5);
     for (const [dx, dy] of [[0.5, 0.5], [0.2, 0.3], [0.8, 0.7], [0.2, 0.7], [0.8, 0.3]]) {
       for (const box of open) yield [box.left + (box.right - box.left) * dx, box.top + (box.bottom - box.top) * dy];

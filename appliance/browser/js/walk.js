@@ -1,4 +1,4 @@
-// Reads a document, its open shadow roots and its same-origin frames into lines, in one pass over the tree.
+// Reads a document, its shadow roots and its same-origin frames into lines, in one pass over the tree.
 {
   const { squeeze } = eyes;
   const SKIP = 1, BLOCK = 2, CONTROL = 3, FRAME = 4, GRAPHIC = 5, IMAGE = 6, BREAK = 7, CELL = 8, HEADING = 9, ITEM = 10;
@@ -25,7 +25,7 @@
   const MAX_CURSOR_CHECKS = 12000;
 
   // What one walk is filling.
-  let lines, buffer, anchor, sink, depth, level, cursorChecks;
+  let lines, buffer, anchor, sink, depth, level, cursorChecks, group, floats;
   let labels = new Map();
   let hinted = new Set();
   let hasInert = false;
@@ -40,6 +40,9 @@
       this.mark = "";
       this.frame = false;
       this.container = false;
+      // The block it stands in, and whether it may be drawn elsewhere than that.
+      this.group = group;
+      this.floats = floats;
     }
   }
 
@@ -76,13 +79,15 @@
     }
     level += 1;
     const tag = parent.localName;
-    const root = CAN_HOST.has(tag) || tag.includes("-") ? parent.shadowRoot : null;
+    const root = CAN_HOST.has(tag) || tag.includes("-") ? eyes.rootOf(parent, tag) : null;
     if (root) {
       eyes.observe(root);
       findHints(root);
       visit(root, flags);
     } else if (parent.firstElementChild === null) {
-      if (!(flags & MUTE)) add(parent.textContent, parent);
+      const text = parent.textContent;
+      if (!(flags & MUTE)) add(text, parent);
+      if (text === "" && CAN_HOST.has(tag)) eyes.suspect(parent);
     } else visit(parent, flags);
     level -= 1;
   };
@@ -90,6 +95,8 @@
   // Whether the element, not visible by itself, may still have something visible or usable inside.
   const lookInside = (node, kind, flags) => {
     const style = getComputedStyle(node);
+    // Not drawn at all, without a rule that says so: it is in a closed shadow root's host, and not in a slot of it.
+    if (style.display === "") eyes.suspect(node.parentElement);
     if (style.display === "none") {
       if (kind === CONTROL && node.type === "file") control(node, flags, "hidden");
       return -1;
@@ -112,7 +119,7 @@
     const tag = node.localName;
     const kind = KINDS[tag];
     if (kind === SKIP) return;
-    if (FORMATTING.has(tag) && !node.hasAttributes()) return visit(node, flags);
+    if (FORMATTING.has(tag) && !node.hasAttributes()) return inline(node, flags);
     if (flags & SEE_THROUGH) {
       if (isFormControl(node) && node.type !== "hidden") control(node, flags, "");
       else descend(node, flags);
@@ -150,16 +157,24 @@
     block(node, kind, flags);
   };
 
-  const inline = (node, flags) => {
+  const isSpace = (code) => code <= 32 || code === 160;
+  // Whether words would run together before or after an element, were it not for how it is laid out.
+  const touchesWords = (node) => {
     const before = sink ? sink.text : buffer;
-    // Only where words would run together does it matter how the element is laid out.
-    if (before === "" || /\s$/.test(before)) return descend(node, flags);
+    if (before !== "" && !isSpace(before.charCodeAt(before.length - 1))) return true;
+    const next = node.nextSibling;
+    return next !== null && next.nodeType === 3 && !isSpace(next.data.charCodeAt(0));
+  };
+  const inline = (node, flags) => {
+    if (!touchesWords(node)) return descend(node, flags);
     const display = getComputedStyle(node).display;
-    if (display === "inline" || display === "contents") return descend(node, flags);
-    if (display.startsWith("inline")) add(" ", node);
+    if (display === "inline" || display === "contents" || display === "ruby") return descend(node, flags);
+    const isBeside = display.startsWith("inline");
+    if (isBeside) add(" ", node);
     else gap();
     descend(node, flags);
-    if (!display.startsWith("inline")) gap();
+    if (isBeside) add(" ", node);
+    else gap();
   };
 
   const slot = (node, flags) => {
@@ -177,6 +192,10 @@
     const tag = node.localName;
     const inner = INDENTED.has(tag) && depth < 5 ? 1 : 0;
     const from = lines.length;
+    const [outerGroup, outerFloats] = [group, floats];
+    group = node;
+    floats = outerFloats || isPlaced;
+    isPlaced = false;
     if (tag === "dialog" || (hinted.has(node) && /^(alert)?dialog$/.test(node.getAttribute("role") || ""))) {
       lines.push(new Line(node, "dialog:", false));
       if (tag === "dialog" && node.matches(":modal")) hasModal = true;
@@ -188,6 +207,8 @@
     if (!sink && /^(#+|-)\s*$/.test(buffer)) buffer = "";
     gap();
     depth -= inner;
+    group = outerGroup;
+    floats = outerFloats;
     if (lines.length > from && lines[from].text === "-") lines.splice(from, 1);
   };
 
@@ -213,10 +234,12 @@
   const graphic = (node, flags) => {
     if (!(flags & INSIDE) && isMarked(node, flags)) return control(node, flags, "");
     if (flags & MUTE) return;
-    const words = [...node.querySelectorAll("text")].map((one) => one.textContent);
-    const name = node.getAttribute("aria-label") || node.querySelector("title")?.textContent || "";
-    if (words.length || name) add(` ${[name, ...words].filter(Boolean).join(" ")} `, node);
-    for (const link of node.querySelectorAll("a")) control(link, flags, "");
+    const parts = flags & INSIDE ? [] : eyes.partsOf(node, hinted);
+    const words = [...node.querySelectorAll("text")].filter((one) => !parts.some((part) => part.contains(one)));
+    const name = node.getAttribute("aria-label") || eyes.titleOf(node);
+    const text = [name, ...words.map((one) => one.textContent)].filter(Boolean).join(" ");
+    if (text) add(` ${text} `, node);
+    for (const part of parts) control(part, flags | INSIDE, "");
   };
 
   const image = (node, flags) => {
@@ -226,6 +249,7 @@
     if (name && sink) add(` ${name} `, node);
     else if (name) add(` (image: ${name}) `, node);
     else if (node.localName === "canvas") descend(node, flags);
+    if (node.useMap) for (const area of eyes.areasOf(node)) control(area, flags, "");
   };
 
   // Elements that attributes may make a control or a dialog, found by one query per tree: cheaper than asking each.
@@ -235,15 +259,19 @@
       hinted.add(node);
       if (node.inert) hasInert = true;
     }
+    eyes.addReacting(root, hinted);
   };
   const isExplicit = (node) => {
     if (!hinted.has(node)) return false;
     const role = node.getAttribute("role");
     if (role !== null && ROLES.has(role)) return true;
-    return node.hasAttribute("onclick") || (node.hasAttribute("contenteditable") && node.isContentEditable);
+    return eyes.reacts(node) || node.hasAttribute("onclick") || (node.hasAttribute("contenteditable") && node.isContentEditable);
   };
+  // Whether the element that was asked last is drawn in another place than the text around it.
+  let isPlaced = false;
   // Whether an element that is no control by its tag was made one.
   const isMarked = (node, flags) => {
+    isPlaced = false;
     if (hinted.has(node)) {
       if (isExplicit(node)) return true;
       const tabindex = node.getAttribute("tabindex");
@@ -253,7 +281,9 @@
     if (flags & (INSIDE | POINTED)) return false;
     if (cursorChecks > MAX_CURSOR_CHECKS && !node.hasAttributes()) return false;
     cursorChecks += 1;
-    return getComputedStyle(node).cursor === "pointer";
+    const style = getComputedStyle(node);
+    isPlaced = style.position !== "static" && style.position !== "relative";
+    return style.cursor === "pointer";
   };
 
   // A marked element is one line, unless it is a container with things of its own inside.
@@ -265,6 +295,9 @@
       !node.shadowRoot && (node.textContent.length > LONG_TEXT || (node.firstElementChild && node.querySelector(CONTENT)));
     if (!isContainer || (node.isContentEditable && node.hasAttribute("contenteditable"))) return control(node, flags, "");
     gap();
+    const [outerGroup, outerFloats] = [group, floats];
+    group = node;
+    floats = outerFloats || isPlaced;
     const line = new Line(node, "", true);
     line.container = true;
     lines.push(line);
@@ -272,6 +305,8 @@
     descend(node, flags | POINTED);
     gap();
     depth -= 1;
+    group = outerGroup;
+    floats = outerFloats;
   };
 
   const control = (node, flags, mark) => {
@@ -281,7 +316,7 @@
     lines.push(line);
     const tag = node.localName;
     if (tag === "input" || tag === "select" || tag === "textarea" || tag === "video" || tag === "audio") return;
-    if (tag === "svg" || tag === "img" || tag === "canvas" || mark) return;
+    if (tag === "svg" || tag === "img" || tag === "canvas" || tag === "area" || mark) return;
     const outer = sink;
     sink = line;
     depth += 1;
@@ -305,14 +340,15 @@
     if (!inner) return;
     eyes.observe(inner);
     findHints(inner);
-    const outer = sink;
+    const [outer, outerGroup] = [sink, group];
     sink = null;
+    group = node;
     depth += 1;
     const root = inner.body || inner.documentElement;
     if (root) descend(root, flags & ~INSIDE);
     flush();
     depth -= 1;
-    sink = outer;
+    [sink, group] = [outer, outerGroup];
   };
 
   // Reads the document and returns its lines, with what is needed to write them out.
@@ -325,8 +361,10 @@
     cursorChecks = 0;
     buffer = "";
     sink = null;
-    anchor = document.body;
+    anchor = group = document.body;
+    floats = isPlaced = false;
     depth = level = 0;
+    eyes.beginSuspecting();
     const root = document.body || document.documentElement;
     if (root) descend(root, 0);
     flush();

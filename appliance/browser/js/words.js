@@ -21,6 +21,10 @@
   };
 
   const pictureName = (element) => {
+    if (element.namespaceURI === "http://www.w3.org/2000/svg") {
+      const title = [...element.children].find((child) => child.localName === "title");
+      return squeeze((title || element.querySelector("title"))?.textContent || element.querySelector("text")?.textContent || "");
+    }
     const named = element.querySelector("img[alt]:not([alt='']), [aria-label], [title], svg > title");
     if (!named) return "";
     return squeeze(

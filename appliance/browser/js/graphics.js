@@ -1,0 +1,150 @@
+// The parts of graphics that react by themselves, what pictures without words may be called, and closed shadow roots.
+{
+  const { squeeze, cut } = eyes;
+  const SVG = "http://www.w3.org/2000/svg";
+
+  eyes.titleOf = (node) => squeeze([...node.children].find((child) => child.localName === "title")?.textContent || "");
+
+  const MARKS = "a, [onclick], [role=button], [role=link], [role=menuitem], [role=option], [tabindex]:not([tabindex^='-'])";
+  const MAX_PARTS = 300;
+  // The outermost elements inside an SVG that a click does something to.
+  eyes.partsOf = (svg, hinted) => {
+    const parts = [];
+    const own = getComputedStyle(svg).cursor;
+    const walk = (parent) => {
+      for (const child of parent.children) {
+        if (parts.length >= MAX_PARTS) return;
+        if (child.namespaceURI !== SVG || /^(defs|title|desc|style|script|symbol|clipPath|mask)$/.test(child.localName)) continue;
+        const reacts = child.matches(MARKS) || (hinted.has(child) && eyes.reacts(child));
+        if (reacts || (own !== "pointer" && getComputedStyle(child).cursor === "pointer")) {
+          if (child.checkVisibility({ visibilityProperty: true, opacityProperty: true })) parts.push(child);
+        } else walk(child);
+      }
+    };
+    walk(svg);
+    return parts;
+  };
+
+  eyes.areasOf = (image) => {
+    const name = image.useMap.replace(/^#/, "");
+    const map = [...image.getRootNode().querySelectorAll("map")].find((one) => one.name === name || one.id === name);
+    if (!map) return [];
+    const areas = [...map.querySelectorAll("area")].filter((one) => one.href || one.onclick || eyes.reacts(one));
+    for (const area of areas) imageOfArea.set(area, image);
+    return areas;
+  };
+  const imageOfArea = new WeakMap();
+  // Boxes in the viewport that lie inside an area: its middle, and places around it for shapes that are hollow there.
+  eyes.boxesOf = (node) => {
+    const image = imageOfArea.get(node);
+    if (!image || node.localName !== "area") return [...node.getClientRects()];
+    const box = image.getBoundingClientRect();
+    const left = box.left + image.clientLeft, top = box.top + image.clientTop;
+    if (node.shape === "default" || !node.coords) return [box];
+    const at = node.coords.split(/[\s,]+/).map(Number);
+    const spot = (x, y, radius) => new DOMRect(left + x - radius, top + y - radius, 2 * radius, 2 * radius);
+    if (/^circ/.test(node.shape)) return [spot(at[0], at[1], at[2] * 0.7)];
+    if (!/^poly/.test(node.shape)) return [new DOMRect(left + at[0], top + at[1], at[2] - at[0], at[3] - at[1])];
+    const xs = at.filter((_, index) => index % 2 === 0), ys = at.filter((_, index) => index % 2);
+    const middle = [xs.reduce((sum, x) => sum + x, 0) / xs.length, ys.reduce((sum, y) => sum + y, 0) / ys.length];
+    const between = xs.map((x, index) => [(x + middle[0]) / 2, (ys[index] + middle[1]) / 2]);
+    return [middle, ...between].map(([x, y]) => spot(x, y, 1));
+  };
+
+  const fileName = (address) => (address || "").split(/[?#]/)[0].split("/").pop().replace(/\.\w{2,5}$/, "");
+  const ICON_WORD = /(?:^|[\s_-])(?:icon|ico|fa|bi|mdi|glyphicon|material-icons|lucide|ti|ri|pi)[_-]+([a-z][\w-]+)|(?:^|\s)([a-z][\w-]*)[_-]icon\b/i;
+  // What an icon without words shows, by what its author called the picture; "" when nothing tells.
+  eyes.iconOf = (node) => {
+    const use = node.querySelector("use");
+    const target = use && (use.getAttribute("href") || use.getAttribute("xlink:href") || "").split("#").pop();
+    if (target) return cut(target, 40);
+    const picture = node.localName === "img" || node.localName === "input" ? node : node.querySelector("img[src], source[srcset]");
+    const address = picture && (picture.getAttribute("src") || picture.getAttribute("srcset") || "");
+    if (address && !/^data:/.test(address)) return cut(fileName(address), 40);
+    for (const one of [node, ...[...node.querySelectorAll("[class]")].slice(0, 8)]) {
+      const found = ICON_WORD.exec(one.getAttribute("class") || "");
+      if (found) return cut(found[1] || found[2], 40);
+    }
+    for (const one of [node, ...[...node.children].slice(0, 2)]) {
+      for (const name of ["data-icon", "data-testid", "data-test", "data-action", "data-name"]) {
+        if (one.getAttribute(name)) return cut(squeeze(one.getAttribute(name)), 40);
+      }
+      const image = getComputedStyle(one).backgroundImage;
+      const url = /url\("?([^")]+)/.exec(image);
+      if (url && !url[1].startsWith("data:")) return cut(fileName(url[1]), 40);
+    }
+    return "";
+  };
+
+  // ---- closed shadow roots ----
+  // Scripts cannot see them, not even from this world, and a patched attachShadow is seen by the page. The protocol can
+  // hand one over: elements that may have one are put on a list, of which the program asks the browser, once each.
+  const closed = new WeakMap();
+  const asked = new WeakSet();
+  const MAX_SUSPECTS = 150;
+  const MAX_ROOTS = 60;
+  let suspects = [];
+  let rootsRead = [];
+  eyes.beginSuspecting = () => {
+    suspects = [];
+    rootsRead = [document];
+  };
+  eyes.rootOf = (node, tag = node.localName) => {
+    const root = node.shadowRoot || closed.get(node) || null;
+    if (root && rootsRead.length < MAX_ROOTS) rootsRead.push(root);
+    // Its own code may still be on the way; until then it is no more than its children.
+    if (!root && tag.includes("-") && !asked.has(node) && node.matches(":defined")) put(node);
+    return root;
+  };
+  const put = (node) => {
+    if (suspects.length >= MAX_SUSPECTS) return;
+    asked.add(node);
+    suspects.push(node);
+  };
+  // An empty element that takes room, or one whose children are not drawn.
+  eyes.suspect = (node) => {
+    if (!node || asked.has(node) || node.shadowRoot || closed.has(node) || suspects.length >= MAX_SUSPECTS) return;
+    if (node.firstElementChild === null && (node.clientHeight < 8 || node.clientWidth < 8)) return;
+    put(node);
+  };
+  eyes.suspects = () => suspects;
+  eyes.rootsRead = () => rootsRead;
+  eyes.openRoots = (...roots) => {
+    for (const root of roots) closed.set(root.host, root);
+  };
+
+  // ---- elements that react through listeners alone, as the browser told ----
+  const reacting = new WeakSet();
+  const DELEGATED = "[data-action], [data-click], [data-href], [data-url], [data-toggle], [data-target], [jsaction], [data-onclick]";
+  const MAX_WORDS = 240;
+  const isSmall = (node) => node.textContent.length <= MAX_WORDS && !node.querySelector("a[href], button, input, select, textarea");
+  const hasData = (node) => [...node.attributes].some(({ name }) => name.startsWith("data-"));
+  let reactingNodes = [];
+  const react = (node) => {
+    if (reacting.has(node) || node.matches("html, body, label")) return;
+    reacting.add(node);
+    reactingNodes.push(new WeakRef(node));
+  };
+  eyes.reacts = (node) => reacting.has(node);
+  eyes.addReacting = (root, hinted) => {
+    reactingNodes = reactingNodes.filter((weak) => weak.deref());
+    for (const weak of reactingNodes) {
+      const node = weak.deref();
+      if (node.getRootNode() === root || node.ownerDocument === root) hinted.add(node);
+    }
+  };
+  // Takes elements with listeners for clicks and returns how many are shown that were not known to react. One that holds
+  // many things listens for them: those of its children are taken that carry what such listeners look for.
+  eyes.takeListening = (...nodes) => {
+    const before = reactingNodes.length;
+    for (const node of nodes) {
+      const isRoot = node.nodeType !== 1 || node.matches("html, body");
+      for (const one of isRoot || !isSmall(node) ? node.querySelectorAll(DELEGATED) : []) if (isSmall(one)) react(one);
+      if (isRoot) continue;
+      const children = [...node.children].filter((one) => isSmall(one) && hasData(one));
+      if (children.length > 1 || !isSmall(node)) children.forEach(react);
+      else react(node);
+    }
+    return reactingNodes.length - before;
+  };
+}

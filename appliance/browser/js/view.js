@@ -1,0 +1,97 @@
+// Tells which lines of a document are in view, and which areas they scroll in.
+{
+  // The box of an element in the viewport of this script's own document.
+  const boxOf = (element) => {
+    let { left, top, right, bottom } = element.getBoundingClientRect();
+    for (let view = element.ownerDocument.defaultView; view && view !== window && view.frameElement; view = view.parent) {
+      const frame = view.frameElement.getBoundingClientRect();
+      left += frame.left;
+      right += frame.left;
+      top += frame.top;
+      bottom += frame.top;
+    }
+    return { left, top, right, bottom };
+  };
+  // Text that stands in a long container by itself has no box of its own: where it is, is not known.
+  const isInView = (element) => {
+    const { left, top, right, bottom } = element.localName === "area" ? eyes.boxesOf(element)[0] : boxOf(element);
+    return bottom > 0 && top < innerHeight && right > 0 && left < innerWidth && right > left && bottom - top < 2 * innerHeight;
+  };
+  // Whether a block is so far from what is in view that nothing in it reaches into it, if it stays inside.
+  const isFar = (element) => {
+    const { left, top, right, bottom } = boxOf(element);
+    if (right - left < 1 || bottom - top < 1) return false;
+    return bottom < -innerHeight || top > 2 * innerHeight;
+  };
+
+  const DIALOGS = "dialog, [role=dialog], [role=alertdialog], [aria-modal=true], [popover]";
+  const parentOf = (element) => element.parentElement || element.getRootNode().host || element.ownerDocument.defaultView?.frameElement;
+  // How surely an element lies above the rest of the page: 2 in a dialog, 1 in what keeps its place, else 0.
+  const layerOf = (element, known) => {
+    if (!element) return 0;
+    let layer = known.get(element);
+    if (layer !== undefined) return layer;
+    layer = element.matches(DIALOGS) ? 2 : layerOf(parentOf(element), known);
+    if (layer === 0 && /^(fixed|sticky)$/.test(getComputedStyle(element).position)) layer = 1;
+    known.set(element, layer);
+    return layer;
+  };
+
+  // Boxes are dear: in long documents lines are first judged by the block they stand in. What is drawn outside of its
+  // block is known by its style, or found by looking where such things are: along the edges and in the middle.
+  const MANY_LINES = 1200;
+  const placedElements = () => {
+    const found = new Set();
+    for (const x of [0.03, 0.5, 0.97]) {
+      for (const y of [0.03, 0.25, 0.5, 0.75, 0.97]) {
+        for (let one = document.elementFromPoint(innerWidth * x, innerHeight * y); one; one = one.parentElement) {
+          if (/^(fixed|sticky|absolute)$/.test(getComputedStyle(one).position)) found.add(one);
+        }
+      }
+    }
+    return found;
+  };
+
+  // The numbers of the lines in view, those of dialogs first: they may be the last of the document.
+  eyes.linesInView = (lines) => {
+    const known = new Map();
+    const far = new Map();
+    const seen = [];
+    const isLong = lines.length > MANY_LINES;
+    const placed = isLong ? placedElements() : null;
+    const mayBeSeen = ({ group, floats }) => {
+      if (!isLong || floats || !group) return true;
+      let isOut = far.get(group);
+      if (isOut === undefined) {
+        isOut = isFar(group);
+        for (let one = group; isOut && one && placed.size; one = one.parentElement) if (placed.has(one)) isOut = false;
+        far.set(group, isOut);
+      }
+      return !isOut;
+    };
+    for (let index = 0; index < lines.length; index += 1) {
+      const { element } = lines[index];
+      if (!(mayBeSeen(lines[index]) || placed?.has(element)) || !isInView(element)) continue;
+      seen.push({ index, layer: layerOf(element, known) });
+    }
+    return seen.sort((one, other) => other.layer - one.layer || one.index - other.index);
+  };
+
+  // The innermost area around an element that scrolls by itself, null when only the page does.
+  eyes.scrollAreaOf = (element, known) => {
+    if (!element) return null;
+    let area = known.get(element);
+    if (area !== undefined) return area;
+    const page = element.ownerDocument.scrollingElement;
+    const scrolls = element !== page && element !== element.ownerDocument.body && element.scrollHeight > element.clientHeight + 4 &&
+      element.clientHeight > 20 && /auto|scroll/.test(getComputedStyle(element).overflowY);
+    area = scrolls ? element : element.parentElement || element.getRootNode().host ? eyes.scrollAreaOf(element.parentElement || element.getRootNode().host, known) : null;
+    known.set(element, area);
+    return area;
+  };
+  eyes.scrollWords = (area) => {
+    const above = Math.round(area.scrollTop);
+    const below = Math.max(0, Math.round(area.scrollHeight - area.clientHeight - above));
+    return `(area that scrolls by itself: ${above} px above, ${below} px below)`;
+  };
+}
