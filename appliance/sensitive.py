@@ -98,6 +98,11 @@ class SensitiveData:
         """
         return _PLACEHOLDER.sub(lambda match: self._value_of(match[1], origin), text)
 
+    def learn_part(self, name: str, part: str) -> None:
+        """Take note that a field holds only this part of a value: a page may repeat it as if it were whole."""
+        if len(part) >= SHORTEST and any(part in secret.value for secret in self._secrets if secret.name == name):
+            self._learn(name, part)
+
     def redact(self, text: str) -> str:
         """Return the text with every spelling of every value replaced by its placeholder."""
         if not self._secrets or not text:

@@ -11,6 +11,7 @@ from appliance.browser.effects import Watch
 from appliance.browser.matching import ElementKeys
 from appliance.events import TokenCount
 from appliance.models.base import Model
+from appliance.sensitive import SensitiveData
 from appliance.words import Effort, ReceiptStatus
 from appliance.workspaces.clipboard import Clipboard
 from appliance.workspaces.scratchpad import Scratchpad
@@ -59,7 +60,8 @@ class ActionContext:
     """What actions work with during one run.
 
     `watch` is that of an action which a dialog interrupted: its effect is measured once the dialog is answered.
-    `partial` is what is handed over should the run end without an answer.
+    `partial` is what is handed over should the run end without an answer. `sensitive` are the secrets that input may
+    fill in.
     """
 
     browser: Browser
@@ -70,6 +72,7 @@ class ActionContext:
     effort: Effort | None = None
     watch: Watch | None = None
     partial: Checkpoint | None = None
+    sensitive: SensitiveData = field(default_factory=SensitiveData)
     clipboard: Clipboard = field(init=False)
 
     def __post_init__(self) -> None:

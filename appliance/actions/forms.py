@@ -5,6 +5,7 @@ from pathlib import Path
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.actions.measured import finish, named, not_sent, receipt, sentence
+from appliance.actions.secrets import fill_in, note_cut, reading, type_secret
 from appliance.browser.dialogs import answer, describe
 from appliance.browser.effects import Effect, Watch
 from appliance.browser.element import Element
@@ -13,6 +14,7 @@ from appliance.browser.keyboard import parse_keys, stroke_events
 from appliance.browser.pointer import dispatch
 from appliance.browser.uploads import give_files
 from appliance.errors import ActionFailed, ActionInvalid
+from appliance.sensitive import placeholders
 from appliance.words import ReceiptStatus
 
 SUGGESTION_SECONDS = 0.45
@@ -54,16 +56,20 @@ async def _input(context: ActionContext, parameters: Input) -> Receipt:
     await element.scroll_into_view()
     field = await look_at(element)
     _refuse(element, field)
+    text = await fill_in(context, element, parameters.text)
     watch = await Watch.start(browser, element)
     try:
-        expected = parameters.text
+        expected = text
         if field.kind == "special":
-            expected = await set_value(element, field, parameters.text)
+            expected = await set_value(element, field, text)
         else:
             await take_focus(browser, element, field)
-            if browser.dialog is None:
-                await type_text(browser, element, field, parameters.text, clear=parameters.clear)
+            if browser.dialog is None and text != parameters.text:
+                await type_secret(context, element, field, text, clear=parameters.clear)
+            elif browser.dialog is None:
+                await type_text(browser, element, field, text, clear=parameters.clear)
         found = await read_back(element, expected) if browser.dialog is None else None
+        note_cut(context, parameters.text, text, found)
         if parameters.submit and browser.dialog is None:
             watch.stop()
             watch = await Watch.start(browser, element)
@@ -84,7 +90,8 @@ def _input_receipt(element: Element, parameters: Input, found: ReadBack | None, 
     status = ReceiptStatus.OK
     if parameters.text and not found.length:
         status = ReceiptStatus.FAILED
-    facts = [_reading(found, parameters)]
+    has_secret = any(True for _ in placeholders(parameters.text))
+    facts = [reading(found) if has_secret else _reading(found, parameters)]
     if found.invalid and status is ReceiptStatus.OK:
         facts.append(f"the page says: {found.invalid.rstrip('.')}")
     if parameters.submit:

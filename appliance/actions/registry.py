@@ -26,6 +26,7 @@ from appliance.actions.pointer import CLICK, DRAG, HOVER
 from appliance.actions.reading import FIND_ELEMENTS, SEARCH_PAGE
 from appliance.actions.schema import reply_schema, signature
 from appliance.actions.scrolling import FIND_TEXT, SCROLL
+from appliance.actions.secrets import refuse_elsewhere
 from appliance.actions.tabs import CLOSE, SWITCH
 from appliance.actions.targets import take_targets
 from appliance.actions.waiting import WAIT, WAIT_FOR
@@ -126,7 +127,8 @@ class Registry:
         targets = await take_targets(context.browser, parsed.parameters) if action.touches_page else ()
         receipt = await _run_safely(action, context, parsed.parameters)
         duration_ms = round((time.monotonic() - started) * 1000)
-        return replace(receipt, duration_ms=duration_ms, url=receipt.url or context.browser.tab.url, targets=targets)
+        url = receipt.url or context.browser.tab.url
+        return context.sensitive.redact_all(replace(receipt, duration_ms=duration_ms, url=url, targets=targets))
 
 
 async def _run_safely(action: Action[Any], context: ActionContext, parameters: Parameters) -> Receipt:
@@ -135,6 +137,7 @@ async def _run_safely(action: Action[Any], context: ActionContext, parameters: P
         text = f"{action.name} was not done: {describe(dialog)}. Answer it with answer_dialog first."
         return Receipt(ReceiptStatus.NEEDS_DECISION, text, ends_chain=True)
     try:
+        refuse_elsewhere(action.name, parameters)
         async with asyncio.timeout(action.deadline):
             return await action.run(context, parameters)
     except (BrowserLost, RunEnding):

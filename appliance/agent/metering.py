@@ -10,6 +10,7 @@ from appliance.agent.budget import Budget
 from appliance.agent.estimate import estimate
 from appliance.errors import BrowserLost, RunFailed
 from appliance.models.base import Model, ModelRequest, OnText, Reply
+from appliance.sensitive import SensitiveData
 from appliance.words import FailureKind
 
 LONG_REPLY, LONG_REPLY_SECONDS = 64_000, 400.0
@@ -21,15 +22,25 @@ T = TypeVar("T")
 class MeteredModel:
     """A model whose calls are charged to a budget; `browser_lost` is set when there is nothing left to act on.
 
-    A call that is given up (cancelled, out of time, its browser gone) is charged by estimate.
+    A call that is given up (cancelled, out of time, its browser gone) is charged by estimate. No request leaves with
+    the value of a secret in it, whatever it is for.
     """
 
-    def __init__(self, model: Model, budget: Budget, browser_lost: asyncio.Event) -> None:
+    def __init__(
+        self, model: Model, budget: Budget, browser_lost: asyncio.Event, sensitive: SensitiveData | None = None
+    ) -> None:
         self._model = model
         self._budget = budget
         self._browser_lost = browser_lost
+        self._sensitive = sensitive or SensitiveData()
         self.name = model.name
         self.sees_images = model.sees_images
+        self.context_window = model.context_window
+
+    @property
+    def compacts_itself(self) -> bool:
+        """Whether the provider shortens long conversations on its side."""
+        return self._model.compacts_itself
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Return the reply.
@@ -38,6 +49,7 @@ class MeteredModel:
         BrowserLost as soon as the browser goes away meanwhile.
         """
         self._budget.check_money()
+        request = self._cleaned(request)
         on_text = on_text or (_discard if is_long(request) else None)
         started = time.monotonic()
         try:
@@ -56,6 +68,14 @@ class MeteredModel:
             raise
         self._budget.charge(reply.tokens, time.monotonic() - started)
         return reply
+
+    def _cleaned(self, request: ModelRequest) -> ModelRequest:
+        if not self._sensitive:
+            return request
+        clean = self._sensitive.redact_all
+        return replace(
+            request, system=clean(request.system), messages=clean(request.messages), scene=clean(request.scene)
+        )
 
     async def close(self) -> None:
         """Let go of the model's connections."""

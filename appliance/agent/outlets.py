@@ -1,7 +1,7 @@
 """Where a run's results go while it works: each fact of a step to the feed, for people, and to the permanent record."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from appliance.agent.assignment import Assignment
@@ -18,8 +18,9 @@ from appliance.agent.record import (
 )
 from appliance.agent.step import Step
 from appliance.browser.observation import Screenshot
-from appliance.events import ActionFinished, FeedEvent, Notice, StepPlanned, TokenCount
+from appliance.events import ActionFinished, FeedEvent, GoalStated, Notice, StepPlanned, TokenCount
 from appliance.models.base import Reply
+from appliance.sensitive import SensitiveData
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,16 @@ class Outlets:
     keep_screenshot: Callable[[int, Screenshot], Awaitable[str]]
     price: Callable[[TokenCount], Decimal | None]
     record: Record
+
+    def without(self, sensitive: SensitiveData) -> "Outlets":
+        """Return outlets that let no secret pass, neither to the feed nor to the record."""
+        if not sensitive:
+            return self
+
+        async def emit(event: FeedEvent) -> None:
+            await self.emit(sensitive.redact_all(event))
+
+        return replace(self, emit=emit, record=self.record.cleaned_by(sensitive.redact_all))
 
     async def notice(self, code: str, text: str) -> None:
         """Record and tell something a person should know."""

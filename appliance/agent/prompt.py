@@ -73,6 +73,11 @@ def step_notice(number: int, max_steps: int) -> str:
     return f"Step {number} of {max_steps}.{late}"
 
 
+def secrets_notice(names: tuple[str, ...]) -> str:
+    """Return how the secrets that may be entered on the present page are called, and how they are written."""
+    return _read("secrets.md").replace("{names}", ", ".join(f"<secret>{fence(name)}</secret>" for name in names))
+
+
 def delivery_notice(limit: RunEnding) -> str:
     """Return what the model is told in the turn in which only the answer is accepted."""
     return _read("delivery.md").replace("{limit}", limit.message)

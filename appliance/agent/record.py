@@ -6,8 +6,9 @@ cost of a step does not grow with the steps before it. Each entry is one line, s
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import msgspec
 
@@ -115,21 +116,52 @@ class RunClosed(Entry, frozen=True, tag="run_closed"):
     cost_usd: str | None = None
 
 
-AnyEntry = RunOpened | StepAsked | StepAnswered | StepClosed | Noted | RunClosed
+class ReplayedAction(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One action of a replay: `state` is held (it went as recorded), differs, failed, skipped or not_reached.
+
+    `level` tells by what its element was known again; `then` and `now` are what the receipts say; `why` is a sentence.
+    """
+
+    call_id: str
+    name: str
+    state: Literal["held", "differs", "failed", "skipped", "not_reached"]
+    level: str = ""
+    then: str = ""
+    now: str = ""
+    why: str = ""
+
+
+class Replayed(Entry, frozen=True, tag="replayed"):
+    """What came of a replay as a whole, and of each recorded action."""
+
+    completion: Completion
+    summary: str
+    actions: list[ReplayedAction]
+
+
+AnyEntry = RunOpened | StepAsked | StepAnswered | StepClosed | Noted | Replayed | RunClosed
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(AnyEntry)
 
 
 class Record:
-    """Writes the record at `path`, after what earlier runs of the session have left there."""
+    """Writes the record at `path`, after what earlier runs of the session have left there.
 
-    def __init__(self, path: Path) -> None:
+    `clean` is what every entry passes through before it is written.
+    """
+
+    def __init__(self, path: Path, clean: Callable[[AnyEntry], AnyEntry] | None = None) -> None:
         self._path = path
+        self._clean = clean
+
+    def cleaned_by(self, clean: Callable[[AnyEntry], AnyEntry]) -> "Record":
+        """Return a writer of the same record whose entries pass through `clean`."""
+        return Record(self._path, clean)
 
     def append(self, entry: AnyEntry) -> None:
         """Add one entry; when this returns, the file is whole again. Raises MachineFault when the disk refuses it."""
-        line = _encoder.encode(entry)
+        line = _encoder.encode(entry if self._clean is None else self._clean(entry))
         try:
             with self._path.open("r+b" if self._path.exists() else "w+b") as file:
                 end = _find_end(file)

@@ -12,6 +12,7 @@ import structlog
 
 from appliance.browser.cdp import LOST, CdpConnection, CdpError
 from appliance.browser.collector import Collector, Reading
+from appliance.browser.concealment import conceal
 from appliance.browser.downloads import Downloads
 from appliance.browser.element import Element
 from appliance.browser.gate import Gate, Refusal
@@ -38,7 +39,10 @@ _log = structlog.get_logger()
 
 
 class Browser:
-    """A Chromium the agent works in. `tab` is the current tab; `lost` is set when the browser has gone away."""
+    """A Chromium the agent works in. `tab` is the current tab; `lost` is set when the browser has gone away.
+
+    `hidden` returns what must not be readable in a picture of a page.
+    """
 
     def __init__(self, cdp: CdpConnection, policy: Policy, downloads_dir: Path | None, grab: Grab | None) -> None:
         """Take over an open socket; use `attach`."""
@@ -52,6 +56,7 @@ class Browser:
         self._adopted: dict[int, Element] = {}
         self._from_line = 0
         self._mark: Mark | None = None
+        self.hidden: Callable[[], tuple[str, ...]] = tuple
         self._camera = Camera()
         self._grab = grab
         self._gate = Gate(cdp, policy, self._tabs.refused)
@@ -349,6 +354,8 @@ class Browser:
         problem = "No screenshot: a dialog stops the page." if tab.dialog is not None else ""
         if tab.crashed:
             problem = "No screenshot: the page has crashed."
+        if not problem and (values := self.hidden()) and (unhidden := await conceal(tab, values)):
+            return None, unhidden
         if not problem:
             try:
                 return await self._camera.take(tab), ""

@@ -85,6 +85,15 @@
     return true;
   };
 
+  // From now on the field shows dots, also where it is not one for passwords.
+  const conceal = (element) => fieldOf(element).style.setProperty('-webkit-text-security', 'disc', 'important');
+
+  // Enters a text in one piece, without keys that could land elsewhere.
+  const put = (element, text, all) => {
+    if (!focus(element) || !aim(element, all)) return false;
+    return fieldOf(element).ownerDocument.execCommand('insertText', false, text);
+  };
+
   // A password is compared here and never leaves the page.
   const read = (element, expected) => {
     const field = fieldOf(element);
@@ -196,5 +205,5 @@
     return [x, y];
   };
 
-  return { prepare, focus, aim, read, setSpecial, options, choose, entryPoint };
+  return { prepare, focus, aim, read, setSpecial, options, choose, entryPoint, conceal, put };
 })()

@@ -1,0 +1,121 @@
+"""Secrets filled into real fields of the origins they are meant for, and into nothing else."""
+
+import pytest
+
+from appliance.sensitive import SensitiveData
+from appliance.words import ReceiptStatus
+from tests.appliance.actions.conftest import Hands
+
+PASSWORD = "Tr0ub4dor&3 ümläut"
+
+
+@pytest.fixture
+def secret(hands: Hands) -> SensitiveData:
+    hands.context.sensitive = SensitiveData.read(
+        {
+            "http://127.0.0.1": {"pw": PASSWORD, "site_bu_2fa_code": "JBSWY3DPEHPK3PXP"},
+            "http://127.0.0.2": {"other": PASSWORD},
+        }
+    )
+    return hands.context.sensitive
+
+
+async def test_a_secret_is_entered_read_back_unseen_and_shown_as_dots(hands: Hands, secret: SensitiveData) -> None:
+    await hands.open("secret_login.html")
+    receipt = await hands.act("input", on="Password", text="<secret>pw</secret>")
+    assert (receipt.status, f"it holds {len(PASSWORD)} characters, equal to what was entered" in receipt.text) == (
+        ReceiptStatus.OK,
+        True,
+    )
+    assert PASSWORD not in repr(receipt)
+    assert await hands.js("document.getElementById('password').value") == PASSWORD
+    assert await hands.js("getComputedStyle(document.getElementById('password')).webkitTextSecurity") == "disc"
+    assert await hands.text("keys") == "keys were seen"
+
+
+async def test_a_field_that_takes_only_a_part_is_told_as_unequal(hands: Hands, secret: SensitiveData) -> None:
+    await hands.open("secret_login.html")
+    receipt = await hands.act("input", on="Code", text="<secret>pw</secret>")
+    assert "unequal to what was entered" in receipt.text
+    assert PASSWORD[:6] not in receipt.text
+
+
+async def test_a_code_is_made_when_it_is_entered(hands: Hands, secret: SensitiveData) -> None:
+    await hands.open("secret_login.html")
+    receipt = await hands.act("input", on="Code", text="<secret>site_bu_2fa_code</secret>")
+    code = await hands.js("document.getElementById('code').value")
+    assert (receipt.status, len(code), code.isdecimal()) == (ReceiptStatus.OK, 6, True)
+    assert code not in repr(receipt)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("<secret>other</secret>", "is for http://127.0.0.2"),
+        ("<secret>missing</secret>", 'no secret "missing"'),
+        ("a <secret>pw</secret> b <secret>missing</secret>", 'no secret "missing"'),
+    ],
+)
+async def test_what_does_not_belong_is_not_typed_at_all(
+    hands: Hands, secret: SensitiveData, text: str, why: str
+) -> None:
+    await hands.open("secret_login.html")
+    receipt = await hands.act("input", on="Password", text=text)
+    assert receipt.status is ReceiptStatus.FAILED
+    assert why in receipt.text
+    assert "typed" in receipt.text
+    assert await hands.js("document.getElementById('password').value") == ""
+    assert await hands.text("mirror") == "nothing yet"
+
+
+async def test_a_placeholder_is_never_typed_when_there_are_no_secrets(hands: Hands) -> None:
+    await hands.open("secret_login.html")
+    receipt = await hands.act("input", on="Password", text="<secret>pw</secret>")
+    assert (receipt.status, await hands.text("mirror")) == (ReceiptStatus.FAILED, "nothing yet")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("navigate", {"url": "http://127.0.0.1:1/?d=<secret>pw</secret>"}),
+        ("send_keys", {"keys": "<secret>pw</secret>"}),
+        ("evaluate", {"code": "'<secret>pw</secret>'"}),
+        ("search", {"query": "<secret>pw</secret>"}),
+    ],
+)
+async def test_no_other_action_takes_a_secret(
+    hands: Hands, secret: SensitiveData, name: str, parameters: dict[str, str]
+) -> None:
+    await hands.open("secret_login.html")
+    url = hands.browser.tab.url
+    receipt = await hands.act(name, **parameters)
+    assert receipt.status is ReceiptStatus.FAILED
+    assert "only be entered with input" in receipt.text
+    assert hands.browser.tab.url == url
+
+
+async def test_the_frames_own_origin_counts_and_no_key_can_land_outside(hands: Hands, secret: SensitiveData) -> None:
+    await hands.open("secret_frame.html")
+    refused = await hands.act("input", on="Note", text="<secret>other</secret>")
+    assert "was not typed on http://127.0.0.1" in refused.text
+    refused = await hands.act("input", on="Password", text="<secret>pw</secret>")
+    assert "was not typed on http://127.0.0.2" in refused.text
+    refused = await hands.act("input", on="Loose", text="<secret>pw</secret>")
+    assert "without an address of its own" in refused.text
+    entered = await hands.act("input", on="Password", text="<secret>other</secret>")
+    assert entered.status is ReceiptStatus.OK
+    assert "equal to what was entered" in entered.text
+    seen = secret.redact("\n".join((await hands.browser.observe(with_screenshot=False)).lines))
+    assert "You typed: <secret>" in seen.replace("\n", " ").replace("  ", " ")
+    assert "keys were seen" not in seen
+
+
+async def test_pictures_show_dots_where_the_page_repeats_a_secret(hands: Hands, secret: SensitiveData) -> None:
+    await hands.open("secret_login.html")
+    hands.browser.hidden = lambda: secret.values
+    await hands.act("input", on="Password", text="<secret>pw</secret>")
+    assert (await hands.browser.observe()).screenshot is not None
+    for element in ("mirror", "password"):
+        style = await hands.js(f"getComputedStyle(document.getElementById('{element}')).webkitTextSecurity")
+        assert (element, style) == (element, "disc")
+    assert await hands.js("getComputedStyle(document.querySelector('h1')).webkitTextSecurity") == "none"
