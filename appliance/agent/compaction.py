@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from appliance.agent import prompt
+from appliance.agent.page_text import cut
 from appliance.errors import ContextOverflow, RunFailed
 from appliance.events import TokenCount
 from appliance.models.base import Message, Model, ModelRequest, Purpose, Text
@@ -19,9 +20,13 @@ UNKNOWN_WINDOW = 240_000
 
 CHARACTER_SHARE = 0.75
 TOKEN_SHARE = 0.65
-MAX_SUMMARY = 6_000
+MAX_SUMMARY = 3_000
 SECONDS = 120.0
 _MIN_SUMMARY = 400
+_WORTH_A_CALL = 3
+"""Steps that a summary must replace, or a prompt that stays too long would be summed up in every step."""
+_PICTURE = 5_600
+"""Characters that a picture stands for where they are counted in place of tokens."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,11 @@ class Compactable(Protocol):
         """How many steps stand before the last two, those of an earlier summary not counted."""
         ...
 
+    @property
+    def size(self) -> int:
+        """The characters of the last request."""
+        ...
+
     def older_text(self) -> str:
         """Return the goal, the task and everything before the last two steps, in full as far as it is still known."""
         ...
@@ -78,7 +88,7 @@ class Compactor:
 
         False where the provider compacts by itself, and while there is nothing to be won by it.
         """
-        if self._limit.compacts_itself or not window.older_steps:
+        if self._limit.compacts_itself or window.older_steps < _WORTH_A_CALL:
             return False
         if size_of(request) > self._limit.threshold:
             return True
@@ -92,25 +102,27 @@ class Compactor:
         `forced` is for a request that was refused as too long: then what cannot be summed up is cut as well.
         Raises MoneySpent, where the summary is not covered any more, and BrowserLost.
         """
-        count = window.older_steps
+        count, room = window.older_steps, self._limit.threshold
         said = "The request is too long for the model's window. " if forced else ""
         if forced:
             window.tighten()
+            room = min(room, window.size // 2)
         if not count:
             return f"{said}Long texts in it are cut short."
-        summary = await self._sum_up(window.older_text())
+        summary = await self._sum_up(window.older_text(), room)
         window.put_checkpoint(summary)
         if summary is None:
             return f"{said}{count} earlier steps are left out of it, since the model gave no summary of them."
         return f"{said}{count} earlier steps are summed up in {len(summary)} characters."
 
-    async def _sum_up(self, text: str) -> str | None:
-        longest = max(_MIN_SUMMARY, min(MAX_SUMMARY, self._limit.characters // 8))
-        room = max(1_000, self._limit.threshold - 2 * longest)
+    async def _sum_up(self, steps: str, room: int) -> str | None:
+        longest = max(_MIN_SUMMARY, min(MAX_SUMMARY, self._limit.characters // 16))
+        rules = prompt.compaction_rules(longest)
+        told = _cut_middle(steps, max(1_000, room - len(rules) - longest))
         request = ModelRequest(
             purpose=Purpose.COMPACTION,
-            system=prompt.compaction_rules(longest),
-            messages=(Message("user", (Text(f"<steps>\n{_cut_middle(text, room)}\n</steps>"),)),),
+            system=rules,
+            messages=(Message("user", (Text(f"<steps>\n{told}\n</steps>"),)),),
             effort=Effort.NONE,
             max_output_tokens=max(1_000, longest // 2),
             timeout=SECONDS,
@@ -119,14 +131,15 @@ class Compactor:
             reply = await self._model.ask(request)
         except (RunFailed, ContextOverflow):
             return None
-        text = reply.text.strip()
-        return text[: longest * 2] if text and reply.stop != "refusal" else None
+        summary = reply.text.strip()
+        return cut(summary, 2 * longest) if summary and reply.stop != "refusal" else None
 
 
 def size_of(request: ModelRequest) -> int:
-    """Return the characters of a request's text: rules, reply shape and messages."""
-    texts = [part.text for message in request.messages for part in message.parts if isinstance(part, Text)]
-    return len(request.system) + (request.shape.size if request.shape else 0) + sum(map(len, texts))
+    """Return the characters of a request: rules, reply shape and messages, each picture as many as it is worth."""
+    parts = [part for message in request.messages for part in message.parts]
+    sizes = (len(part.text) if isinstance(part, Text) else _PICTURE for part in parts)
+    return len(request.system) + (request.shape.size if request.shape else 0) + sum(sizes)
 
 
 def _cut_middle(text: str, limit: int) -> str:

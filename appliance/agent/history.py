@@ -25,7 +25,7 @@ _MAX_WHOLE = 8_000
 _MAX_IN_LINE = 90
 
 
-@dataclass
+@dataclass(eq=False)
 class Block:
     """A piece of the history as it is sent; `first` and `last` are the numbers of the steps it is about."""
 
@@ -36,9 +36,12 @@ class Block:
     picture: Screenshot | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class StepBlock(Block):
-    """A finished step: `text` is one of the other three, `carried` long texts its actions fetched."""
+    """A finished step: `text` is one of the other three, `carried` long texts that its actions fetched.
+
+    These are held while the step is one of the last two.
+    """
 
     kind: Literal["step", "files", "picture", "checkpoint", "left_out"] = "step"
     text: str = ""
@@ -47,6 +50,7 @@ class StepBlock(Block):
     whole: str = ""
     carried: str = ""
     is_archived: bool = False
+    is_carried_archived: bool = False
 
 
 @dataclass
@@ -93,8 +97,11 @@ class History:
 
     def add_step(self, step: Step) -> None:
         """Add a finished step. The long texts of the step before it are no longer shown and go to the archive."""
-        for block in self.steps:
+        steps = self.steps
+        for block in steps[-1:]:
             self._archive_carried(block)
+        for block in steps[:-1]:
+            block.carried = ""
         text = full_text(step)
         self.after.append(
             StepBlock(
@@ -110,10 +117,17 @@ class History:
 
     def freeze(self, room: int, kept: int) -> None:
         """Make everything one stretch, since another page is shown; bring it down to `kept` when `room` is exceeded."""
-        self.before = self._with_files_at_the_end([block for block in self.blocks if block.kind != "picture"])
+        self.before = self._with_files_at_the_end(self.blocks)
         self.after = []
         if _size(self.before) > room:
             self.before = self._shortened(self.before, kept, keeps_first=True)
+
+    def keep_pictures(self, count: int) -> None:
+        """Let only the newest pictures stay."""
+        shown = [block for block in self.blocks if block.picture is not None]
+        gone = shown[: len(shown) - count]
+        self.before = [block for block in self.before if block not in gone]
+        self.after = [block for block in self.after if block not in gone]
 
     def bound_after(self, room: int, kept: int) -> None:
         """Bring what stands after the page down to `kept` characters when it has more than `room`."""
@@ -127,22 +141,24 @@ class History:
         These two are told whole until something is shortened, each in up to half of `room` characters.
         """
         newest = self.steps[-2:]
-        older = [block for block in self.blocks if block.kind != "files" and not any(block is one for one in newest)]
+        told = [block for block in self.blocks if block.kind in ("step", "checkpoint", "left_out")]
+        older = [block for block in told if block not in newest]
         for block in older:
             if isinstance(block, StepBlock):
                 self._keep_evidence(block)
         for block in newest:
-            rest = f"\n{block.carried}" if block.carried and block is not newest[-1] else ""
-            block.text = _wrap(block.first, cut(block.whole + rest, max(room // 2, len(block.full))))
+            carried = f"\n{block.carried}" if block.carried and block is not newest[-1] else ""
+            block.text = _wrap(block.first, cut(block.whole + carried, max(room // 2, len(block.full))))
         earlier = [block for block in older if block.kind == "checkpoint"]
-        told = [block for block in older if block.kind in ("step", "left_out")]
+        rest = [block for block in older if block.kind != "checkpoint"]
         if summary is not None:
             first, last = min(block.first for block in older), max(block.last for block in older)
             text = prompt.checkpoint_block(summary, first, last, self.archive.names if self.archive else "")
             head = [Block("checkpoint", text, first, last)]
         else:
-            head = [*earlier, *([self._gap(told[0].first, told[-1].last)] if told else [])]
-        self.before, self.after = self._with_files_at_the_end([*head, *newest]), []
+            head = [*earlier, *([self._gap(rest[0].first, rest[-1].last)] if rest else [])]
+        pictures = [block for block in self.blocks if block.picture is not None]
+        self.before, self.after = self._with_files_at_the_end([*head, *newest, *pictures]), []
 
     def keep_evidence(self, text: str) -> None:
         """Put something that leaves the prompt into the archive."""
@@ -175,7 +191,7 @@ class History:
             return kept
         at = min(position for position, block in enumerate(kept) if block in gone)
         gap = self._gap(min(block.first for block in gone), max(block.last for block in gone))
-        rest = [block for block in kept if not any(block is other for other in gone)]
+        rest = [block for block in kept if block not in gone]
         return [*rest[:at], gap, *rest[at:]]
 
     def _with_files_at_the_end(self, blocks: Sequence[Block]) -> list[Block]:
@@ -200,9 +216,9 @@ class History:
         self._archive_carried(block)
 
     def _archive_carried(self, block: StepBlock) -> None:
-        if block.carried:
+        if block.carried and not block.is_carried_archived:
             self.keep_evidence(f"# What step {block.first} fetched\n{block.carried}")
-            block.carried = ""
+            block.is_carried_archived = True
 
 
 def full_text(step: Step) -> str:

@@ -4,6 +4,7 @@ Order: rules, task and goal, the history before the page, the page in full, what
 and at the end what is true in this step alone. A page that only changed a little is told by its changes.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from urllib.parse import urldefrag
@@ -39,6 +40,7 @@ _MAX_TODO = 2_000
 _MAX_LISTING = 1_000
 _MIN_WHOLE, _MAX_WHOLE = 2_000, 16_000
 _NO_LIMIT = 1_000_000
+_WIDE = 100_000
 _SHAPE_MEANING = "What you see, what you plan, and the actions to do now."
 _REST_AS_BEFORE = "(the others as before)"
 _CODE_MODE = "Code mode: nothing touched the page since, so it was not read again; every number still holds."
@@ -59,7 +61,6 @@ class _Shown:
     text: PageText
     block: str
     step: int
-    picture: Screenshot | None = None
     changes: str = ""
 
 
@@ -151,6 +152,11 @@ class Window:
         """How many steps stand before the last two, those of an earlier summary not counted."""
         return max(0, len(self._history.steps) - 2) + self._history.left_out
 
+    @property
+    def size(self) -> int:
+        """The characters of the last request."""
+        return self._last_size
+
     def older_text(self) -> str:
         """Return the task, the goal and everything before the last two steps, as far as it is still at hand."""
         steps = self._history.steps
@@ -230,6 +236,8 @@ class Window:
         if self._page is not None:
             self._history.keep_evidence(f"# The page as of step {self._page.step}\n{self._page.text.text}")
         self._page = _Shown(text, f"<page>\n{fence(text.text)}\n</page>\n", number)
+        if not self._is_whole:
+            self._history.keep_pictures(0)
         room = _NO_LIMIT if self._is_whole else self._room_for_history()
         self._history.freeze(int(0.6 * room), int(0.4 * room))
 
@@ -239,42 +247,23 @@ class Window:
             self._history.bound_after(room - self._history.size_before, room // 4)
 
     def _show_picture(self, picture: Screenshot) -> None:
-        """Add the picture where it looks different from the newest one; only the newest two stay."""
-        page, after = self._page, self._history.after
-        assert page is not None
-        shown = [block for block in after if block.picture is not None]
-        newest = shown[-1].picture if shown else page.picture
-        if newest is not None and (newest is picture or newest.looks_like(picture)):
+        """Add the picture where it looks different from the newest one; only the newest few stay."""
+        history = self._history
+        shown = [block.picture for block in history.blocks if block.picture is not None]
+        if shown and (shown[-1] is picture or shown[-1].looks_like(picture)):
             return
-        if newest is None and not after:
-            page.picture = picture
-            return
-        after.append(Block("picture", "", picture=picture))
-        if len(shown) + (page.picture is not None) >= PICTURES:
-            if page.picture is not None:
-                page.picture = None
-            else:
-                after.remove(shown[0])
+        history.after.append(Block("picture", "", picture=picture))
+        history.keep_pictures(PICTURES if self._limit.characters >= _WIDE else 1)
 
     def _parts(self, *, with_pictures: bool) -> list[Text | Image]:
         page = self._page
         assert page is not None
         parts: list[Text | Image] = [Text(self._task_and_goal(), ends_prefix=True)]
-        parts += [Text(block.text) for block in self._history.before]
+        parts += _shown(self._history.before, with_pictures=with_pictures)
         parts.append(Text(page.block, ends_prefix=True))
-        pictures = [(len(parts), page.picture)]
-        for block in self._history.after:
-            if block.picture is not None:
-                pictures.append((len(parts), block.picture))
-            else:
-                parts.append(Text(block.text))
-        last = parts[-1]
-        assert isinstance(last, Text)
-        parts[-1] = Text(last.text, ends_prefix=True)
-        if with_pictures:
-            for place, picture in reversed(pictures):
-                if picture is not None:
-                    parts.insert(place, Image(picture.data, picture.media_type))
+        parts += _shown(self._history.after, with_pictures=with_pictures)
+        last = max(place for place, part in enumerate(parts) if isinstance(part, Text))
+        parts[last] = replace(parts[last], ends_prefix=True)
         return parts
 
     # ---- how much there is room for -----------------------------------------------------------------------------
@@ -309,6 +298,14 @@ def text_of(request: ModelRequest) -> str:
         texts = [part.text if isinstance(part, Text) else "[picture]" for part in message.parts]
         parts.append(f"[{message.role}]\n" + "".join(texts))
     return "\n\n".join(parts)
+
+
+def _shown(blocks: Sequence[Block], *, with_pictures: bool) -> Iterator[Text | Image]:
+    for block in blocks:
+        if block.picture is None:
+            yield Text(block.text)
+        elif with_pictures:
+            yield Image(block.picture.data, block.picture.media_type)
 
 
 def _is_same_page(one: str, other: str) -> bool:

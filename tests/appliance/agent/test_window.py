@@ -206,7 +206,7 @@ def test_own_files_are_told_when_they_change_and_evidence_is_none_of_them():
 
 
 def test_of_many_files_only_the_new_one_is_told_until_the_history_is_shortened():
-    window = new_window()
+    window, told = new_window(), [""]
     for number in range(1, 31):
         listing = "\n".join(f"page-{each}.md ({each} bytes)" for each in range(number))
         request = ask(window, number, observation(*DENSE), notes=Notes(listing))
