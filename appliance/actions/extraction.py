@@ -6,12 +6,14 @@ from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.content import Content
-from appliance.errors import ActionFailed
+from appliance.errors import ActionFailed, ContextOverflow
 from appliance.models.base import Message, ModelRequest, Purpose, Scene, Text
 from appliance.words import ReceiptStatus
 
 MAX_CHARACTERS = 100_000
 LASTING_CHARACTERS = 1_500
+CHARACTERS_PER_TOKEN = 2
+"""Half of what a token usually holds, so that a page takes half of a small window."""
 MODEL_SECONDS = 120.0
 
 SYSTEM = """You read the text of one web page and answer a query about it.
@@ -36,10 +38,12 @@ async def _extract(context: ActionContext, parameters: Extract) -> Receipt:
     whole = content.markdown if parameters.extract_links else _LINK.sub(_words_of_link, content.markdown)
     if parameters.start_from_char and parameters.start_from_char >= len(whole):
         raise ActionFailed(f"The page has {len(whole)} characters; start_from_char is beyond its end.")
-    end = _cut(whole, parameters.start_from_char)
-    reply = await context.model.ask(
-        _request(context, parameters.query, content, whole[parameters.start_from_char : end])
-    )
+    end = _cut(whole, parameters.start_from_char, _room(context.model.context_window))
+    request = _request(context, parameters.query, content, whole[parameters.start_from_char : end])
+    try:
+        reply = await context.model.ask(request)
+    except ContextOverflow as error:
+        raise ActionFailed("The page is too long for the model to be read by it; use search_page or look.") from error
     found = reply.text.strip()
     if not found:
         raise ActionFailed("The model gave no answer about the page; ask more precisely.")
@@ -79,12 +83,17 @@ def _request(context: ActionContext, query: str, content: Content, markdown: str
     )
 
 
-def _cut(text: str, start: int) -> int:
+def _room(window: int | None) -> int:
+    """Return how many characters of a page a model with a window of so many tokens is given at once."""
+    return min(MAX_CHARACTERS, CHARACTERS_PER_TOKEN * window) if window else MAX_CHARACTERS
+
+
+def _cut(text: str, start: int, limit: int) -> int:
     """Return where the part from `start` ends: at a line's end near the limit, so that no row is split."""
-    end = start + MAX_CHARACTERS
+    end = start + limit
     if end >= len(text):
         return len(text)
-    line_end = text.rfind("\n", start + MAX_CHARACTERS // 2, end)
+    line_end = text.rfind("\n", start + limit // 2, end)
     return line_end + 1 if line_end > 0 else end
 
 

@@ -12,21 +12,33 @@ import structlog
 
 from appliance.actions.base import ActionContext
 from appliance.actions.registry import Registry
-from appliance.agent import prompt
+from appliance.agent.archive import Archive
 from appliance.agent.asking import Asking
 from appliance.agent.assignment import Assignment
+from appliance.agent.briefing import Briefing
 from appliance.agent.budget import Budget, timed_out
 from appliance.agent.chain import Chain
 from appliance.agent.clocks import Clocks, StepClock
+from appliance.agent.compaction import Compactor, ContextLimit
+from appliance.agent.goal import state_goal
 from appliance.agent.metering import MeteredModel
 from appliance.agent.outcome import Outcome, settle
 from appliance.agent.outlets import Outlets
 from appliance.agent.progress import Progress
 from appliance.agent.retries import RetryingModel
+from appliance.agent.sight import Sight
 from appliance.agent.step import Step
-from appliance.agent.stub import unchanged
-from appliance.agent.window import Notes, Window, text_of
-from appliance.errors import MachineFault, PilothouseError, RunDone, RunEnding, RunFailed, RunStopped
+from appliance.agent.window import Window, text_of
+from appliance.errors import (
+    ContextOverflow,
+    MachineFault,
+    PilothouseError,
+    RunDone,
+    RunEnding,
+    RunFailed,
+    RunStopped,
+)
+from appliance.models.autopilot import find_address
 from appliance.models.base import ModelRequest
 from appliance.words import FailureKind
 
@@ -45,18 +57,24 @@ class Agent:
         clocks: Clocks | None = None,
     ) -> None:
         self._assignment = assignment
-        self._registry = registry
-        self._outlets = outlets
+        self._sensitive = context.sensitive
+        self._outlets = outlets = outlets.without(context.sensitive)
+        context.browser.hidden = lambda: context.sensitive.values
         self._clocks = clocks or Clocks()
         self._budget = Budget(assignment, outlets.price)
         lost = context.browser.lost
-        metered = MeteredModel(context.model, self._budget, lost)
-        self._model = RetryingModel(metered, self._clocks, self._budget.seconds_left, lost, outlets.notice)
-        self._context = replace(context, model=self._model)
+        self._metered = MeteredModel(context.model, self._budget, lost, context.sensitive)
+        self._model = RetryingModel(self._metered, self._clocks, self._budget.seconds_left, lost, outlets.notice)
+        self._context = context = replace(context, model=self._model)
         self._progress = Progress()
-        self._window = Window(assignment, registry, datetime.now(UTC).date())
-        self._asking = Asking(self._model, self._context, registry, outlets)
-        self._chain = Chain(self._context, registry, self._progress, self._budget, outlets)
+        limit = ContextLimit(self._model.context_window, self._model.compacts_itself)
+        archive = Archive(context.scratchpad.root, context.sensitive.redact)
+        self._window = Window(assignment, registry, datetime.now(UTC).date(), archive=archive, limit=limit)
+        compactor = Compactor(self._model, limit)
+        self._briefing = Briefing(assignment, context, self._window, compactor, self._progress, outlets)
+        self._sight = Sight(context, registry, outlets)
+        self._asking = Asking(self._model, context, registry, outlets)
+        self._chain = Chain(context, registry, self._progress, self._budget, outlets)
         self._ending: RunEnding | None = None
         self._step = Step(0)
 
@@ -77,6 +95,8 @@ class Agent:
         except TimeoutError as fault:
             late = timed_out(self._assignment) if clock.expired() else _failed(f"Something took too long: {fault}.")
             self._ending = self._step.answer or late
+        except ContextOverflow as fault:
+            self._ending = RunFailed(fault.message, failure=FailureKind.PROVIDER_ERROR)
         except PilothouseError as fault:
             self._ending = self._step.answer or _failed(fault.message)
         finally:
@@ -88,7 +108,8 @@ class Agent:
         """Return the outcome of the run as it stands; one that has not ended counts as stopped."""
         ending = self._ending or RunStopped("The run was stopped.")
         note = self._step.plan.see if self._step.plan else ""
-        return settle(ending, self._budget.spent, note=note, limit=self._budget.limit, partial=self._context.partial)
+        outcome = settle(ending, self._budget.spent, note=note, limit=self._budget.limit, partial=self._context.partial)
+        return self._sensitive.redact_all(outcome)
 
     def _close_record(self) -> None:
         try:
@@ -102,7 +123,7 @@ class Agent:
         clock = StepClock(self._clocks.step, allowance.seconds)
         try:
             async with clock:
-                await self._observe(before)
+                await self._look(before)
                 await self._ask(clock)
                 await self._chain.run(step, clock)
         except TimeoutError:
@@ -123,34 +144,43 @@ class Agent:
         self._window.remember(step)
         await self._judge(step)
 
-    async def _observe(self, before: Step) -> None:
-        browser = self._context.browser
-        observation = await unchanged(before, browser, self._registry) or await browser.observe()
-        self._step.observation = observation
-        if observation.screenshot is not None:
-            self._step.screenshot = await self._outlets.keep_screenshot(self._step.number, observation.screenshot)
+    async def _look(self, before: Step) -> None:
+        """Look at the page; at the start of the run the goal is stated meanwhile."""
+        stating = asyncio.create_task(self._state_goal()) if self._step.number == 1 else None
+        try:
+            await self._sight.look(self._step, before)
+            if stating is not None:
+                await stating
+        finally:
+            if stating is not None:
+                stating.cancel()
+
+    async def _state_goal(self) -> None:
+        """Have the goal stated in one cheap call, pin it, and remember it with the task's first address."""
+        task = self._assignment.task
+        if address := find_address(task):
+            self._context.clipboard.seed("startUrl", address)
+        goal = await state_goal(self._metered, task)
+        self._window.pin_goal(goal)
+        self._context.clipboard.seed("goal", goal)
+        await self._outlets.goal_stated(goal, self._budget.take_tokens())
 
     async def _ask(self, clock: StepClock) -> None:
-        """Ask what to do and tell the feed of the plan."""
+        """Ask what to do and tell the feed of the plan; a request that is too long is sent once more, shorter."""
         step = self._step
-        request = await self._request()
+        request = await self._briefing.request(step, self._clocks)
+        try:
+            await self._send(request, clock)
+        except ContextOverflow:
+            await self._send(await self._briefing.shortened(step, self._clocks), clock)
+
+    async def _send(self, request: ModelRequest, clock: StepClock) -> None:
+        step = self._step
         self._outlets.step_asked(step, text_of(request))
         reply = await self._asking.ask(step, request, clock)
+        self._briefing.note(reply)
         step.planning_tokens = self._budget.take_tokens()
         await self._outlets.step_planned(step, reply)
-
-    async def _request(self) -> ModelRequest:
-        """Return the request for this step, and tell the feed where it is more than an ordinary one."""
-        step, progress = self._step, self._progress
-        notices = [prompt.step_notice(step.number, self._assignment.max_steps)]
-        if step.limit is not None:
-            notices.append(prompt.delivery_notice(step.limit))
-            await self._outlets.notice("delivery_turn", f"{step.limit.message} The agent is asked for what it has.")
-        elif progress.is_stuck:
-            notices.append(prompt.stuck_notice(progress.count, progress.facts, must_replan=progress.must_replan))
-        notes = Notes(self._context.scratchpad.describe(), self._context.scratchpad.todo)
-        request = self._window.compose(step, notes, tuple(notices), with_image=self._model.sees_images)
-        return replace(request, timeout=self._clocks.model_call)
 
     async def _judge(self, step: Step) -> None:
         """Look whether the run gets anywhere, and have the answer handed in when it does not."""

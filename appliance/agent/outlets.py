@@ -51,6 +51,11 @@ class Outlets:
         self.record.append(Noted(code=code, text=text))
         await self.emit(Notice(code=code, text=text))
 
+    async def goal_stated(self, goal: str, tokens: TokenCount) -> None:
+        """Record and tell the goal of the run, and what it took to state it."""
+        self.record.append(Noted(code="goal", text=goal))
+        await self.emit(GoalStated(goal=goal, tokens=tokens))
+
     def run_opened(self, assignment: Assignment, model: str) -> None:
         """Record that a run begins."""
         self.record.append(

@@ -31,6 +31,12 @@ class RetryingModel:
         self._has_retried = False
         self.name = model.name
         self.sees_images = model.sees_images
+        self.context_window = model.context_window
+
+    @property
+    def compacts_itself(self) -> bool:
+        """Whether the provider shortens long conversations on its side."""
+        return self._model.compacts_itself
 
     def longest(self, request: ModelRequest) -> float:
         """Return the seconds within which `ask` surely answers or raises."""

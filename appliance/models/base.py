@@ -115,10 +115,20 @@ class Reply:
 
 
 class Model(Protocol):
-    """A model that can be asked; adapters raise RunFailed with a failure kind when the provider does not answer."""
+    """A model that can be asked.
+
+    Adapters raise RunFailed with a failure kind when the provider does not answer, and ContextOverflow when it refuses
+    a request as longer than the model's window, which is `context_window` tokens, None when unknown.
+    """
 
     name: str
     sees_images: bool
+    context_window: int | None
+
+    @property
+    def compacts_itself(self) -> bool:
+        """Whether the provider shortens long conversations on its side."""
+        ...
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Return the reply; with `on_text` the reply is streamed to it while it is written."""

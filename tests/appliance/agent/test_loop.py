@@ -6,9 +6,9 @@ import pytest
 
 from appliance.agent.assignment import EarlierTurn
 from appliance.agent.recorded import load
-from appliance.events import ActionFinished, StepPlanned
+from appliance.events import ActionFinished, GoalStated, StepPlanned, TokenCount
 from appliance.words import Ending, FailureKind, ReceiptStatus
-from tests.appliance.agent.conftest import Finish, Prepare
+from tests.appliance.agent.conftest import Finish, Prepare, a_dollar_per_million
 
 WRITE = {"write_file": {"file_name": "notes.md", "content": "a"}}
 READ = {"read_file": {"file_name": "notes.md"}}
@@ -42,8 +42,10 @@ async def test_a_run_works_through_its_steps_and_hands_in_an_answer(finish: Fini
 async def test_tokens_and_cost_of_a_run_are_those_of_its_steps(finish: Finish):
     usage = {"input": 1000, "cache_read": 200, "cache_write": 100, "output": 50}
     outcome, work = await finish([{"reply": WRITE, "__usage__": usage}, {"reply": DONE, "__usage__": usage}])
-    assert outcome.tokens == work.plans[0].tokens + work.plans[1].tokens
-    assert outcome.cost_usd == Decimal(2 * 1350) / 1_000_000
+    (goal,) = work.of(GoalStated)
+    assert work.plans[0].tokens == work.plans[1].tokens == TokenCount(1000, 200, 100, 50)
+    assert outcome.tokens == goal.tokens + work.plans[0].tokens + work.plans[1].tokens
+    assert outcome.cost_usd == a_dollar_per_million(outcome.tokens)
 
 
 async def test_the_prompt_prefix_of_a_step_starts_with_the_bytes_of_the_step_before(finish: Finish):

@@ -17,6 +17,8 @@ class PromptModel:
 
     name = "prompt"
     sees_images = False
+    context_window = None
+    compacts_itself = False
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         if not request.system:
