@@ -32,6 +32,7 @@ _PLACEHOLDER = re.compile(r"<secret>\s*([^<>]*?)\s*</secret>", re.IGNORECASE)
 _NAME = re.compile(r"[^<>\x00-\x1f\x7f]{1,100}")
 _LOOPBACK = re.compile(r"127\.\d+\.\d+\.\d+|::1")
 _live: "weakref.WeakSet[SensitiveData]" = weakref.WeakSet()
+_live_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class SensitiveData:
         for secret in secrets:
             self._learn(secret.name, secret.value)
         if secrets:
-            _live.add(self)
+            with _live_lock:
+                _live.add(self)
 
     @classmethod
     def read(cls, document: Mapping[str, Any], allowed_domains: tuple[str, ...] = ()) -> "SensitiveData":
@@ -218,7 +220,9 @@ def placeholders(text: str) -> Iterator[str]:
 
 def redact_for_log(value: T) -> T:
     """Return a value of a log line without the secrets of any session that is being worked on."""
-    for one in tuple(_live):
+    with _live_lock:
+        living = tuple(_live)
+    for one in living:
         value = one.redact_all(value)
     return value
 

@@ -21,7 +21,10 @@ class FieldWarning:
 
 @dataclass(frozen=True)
 class SessionRecord:
-    """A session with the totals of all its runs and the result of the latest."""
+    """A session with the totals of all its runs and the result of the latest.
+
+    `sensitive_data` is sealed text, which only the runtime can open.
+    """
 
     id: UUID
     status: SessionStatus
@@ -41,6 +44,8 @@ class SessionRecord:
     system_prompt_extension: str = ""
     screen_width: int | None = None
     screen_height: int | None = None
+    allowed_domains: tuple[str, ...] = ()
+    sensitive_data: str | None = None
     step_count: int = 0
     last_step_summary: str | None = None
     is_successful: bool | None = None

@@ -35,6 +35,8 @@ class SessionChanges(TypedDict, total=False):
     system_prompt_extension: str
     screen_width: int | None
     screen_height: int | None
+    allowed_domains: tuple[str, ...]
+    sensitive_data: str | None
     last_step_summary: str | None
     is_successful: bool | None
     failure: FailureKind | None
@@ -66,6 +68,8 @@ async def add_session(transaction: Transaction, session: SessionRecord) -> None:
             system_prompt_extension=session.system_prompt_extension,
             screen_width=session.screen_width,
             screen_height=session.screen_height,
+            allowed_domains=session.allowed_domains or None,
+            sensitive_data=session.sensitive_data,
             step_count=session.step_count,
             last_step_summary=session.last_step_summary,
             is_successful=session.is_successful,
@@ -170,6 +174,8 @@ def _to_record(row: Row[Any]) -> SessionRecord:
         system_prompt_extension=row.system_prompt_extension,
         screen_width=row.screen_width,
         screen_height=row.screen_height,
+        allowed_domains=tuple(row.allowed_domains or ()),
+        sensitive_data=row.sensitive_data,
         step_count=row.step_count,
         last_step_summary=row.last_step_summary,
         is_successful=row.is_successful,

@@ -23,6 +23,7 @@ from appliance.models.prices import price
 from appliance.persistence.records import RunRecord, SessionRecord
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.settling import Tally
+from appliance.sensitive import SensitiveData
 from appliance.workspaces.scratchpad import Scratchpad
 
 DEFAULT_STEPS = 100
@@ -47,7 +48,12 @@ def assign(session: SessionRecord, run: RunRecord, earlier: tuple[RunRecord, ...
 
 
 def assemble(
-    assignment: Assignment, browser: Browser, model: Model, folders: SessionFolders, outlets: Outlets
+    assignment: Assignment,
+    browser: Browser,
+    model: Model,
+    folders: SessionFolders,
+    outlets: Outlets,
+    sensitive: SensitiveData,
 ) -> Agent:
     """Return the agent, ready to run."""
     context = ActionContext(
@@ -57,6 +63,7 @@ def assemble(
         task=assignment.task,
         output_schema=assignment.output_schema,
         effort=assignment.effort,
+        sensitive=sensitive,
     )
     return Agent(assignment, context, Registry(), outlets)
 

@@ -23,6 +23,7 @@ from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import make_layout, prepare_data_dir
 from appliance.runtime.links import Signer
 from appliance.runtime.recovery import recover
+from appliance.runtime.sealing import Seal
 from appliance.runtime.secret import read_secret
 from appliance.runtime.sessions import Sessions
 from appliance.settings import Settings
@@ -61,7 +62,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
         database = Database(settings.sqlalchemy_url)
         await database.open()
         undo.push_async_callback(database.close)
-        equipment = make_equipment(settings, database)
+        equipment = make_equipment(settings, database, secret)
         undo.push_async_callback(equipment.pool.close)
         await recover(equipment)
         dispatcher = Dispatcher(equipment)
@@ -74,7 +75,13 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             feed=equipment.feed,
             pool=equipment.pool,
             dispatcher=dispatcher,
-            sessions=Sessions(database, equipment.hub, dispatcher, ModelRules(equipment.keys, settings.default_model)),
+            sessions=Sessions(
+                database,
+                equipment.hub,
+                dispatcher,
+                ModelRules(equipment.keys, settings.default_model),
+                equipment.seal,
+            ),
             provider_keys=equipment.keys,
             signer=Signer(secret),
             secret=secret,
@@ -94,7 +101,7 @@ def make_keys(settings: Settings) -> ProviderKeys:
     )
 
 
-def make_equipment(settings: Settings, database: Database) -> Equipment:
+def make_equipment(settings: Settings, database: Database, secret: bytes) -> Equipment:
     """Return what runs are made with; nothing is started."""
     layout, hub = make_layout(settings), Hub()
     own_ports = {settings.port}
@@ -110,6 +117,7 @@ def make_equipment(settings: Settings, database: Database) -> Equipment:
         policy=Policy(
             own_ports=frozenset(own_ports), private_allowed=settings.browse_private, own_pages=_own_pages(settings)
         ),
+        seal=Seal(secret),
     )
 
 

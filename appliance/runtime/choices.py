@@ -1,9 +1,11 @@
 """Turns a wish into what a session shall be: model, effort and limits checked, everything else taken over."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from appliance.addresses import DomainPattern
 from appliance.errors import RequestInvalid
 from appliance.models.catalog import ModelEntry, choose_effort, wire_name_for
 from appliance.models.prices import is_priced
@@ -11,8 +13,10 @@ from appliance.models.providers import ProviderKeys, choose_default, find_model
 from appliance.persistence.records import SessionRecord
 from appliance.persistence.sessions import SessionChanges
 from appliance.runtime.wishes import SessionWish
+from appliance.sensitive import SensitiveData
 
 _TITLE_LENGTH = 80
+_MOST_DOMAINS = 200
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ def _take_over(wish: SessionWish) -> SessionChanges:
         "system_prompt_extension": wish.system_prompt_extension,
         "screen_width": wish.screen_width,
         "screen_height": wish.screen_height,
+        "allowed_domains": None if wish.allowed_domains is None else _read_domains(wish.allowed_domains),
         "warnings": wish.warnings or None,
     }
     changes = SessionChanges()
@@ -98,6 +103,30 @@ def _check_shape(wish: SessionWish) -> None:
         raise RequestInvalid("Screen width and height go together; send both or neither.", "body", missing)
     if wish.output_schema is not None:
         check_schema(wish.output_schema)
+
+
+def _read_domains(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the patterns in their plainest spelling; raises RequestInvalid naming the first that is none."""
+    if len(patterns) > _MOST_DOMAINS:
+        message = f"allowedDomains has more than {_MOST_DOMAINS} entries; use *.example.com for subdomains."
+        raise RequestInvalid(message, "body", "allowedDomains")
+    read: list[str] = []
+    for pattern in patterns:
+        try:
+            read.append(str(DomainPattern.parse(pattern)))
+        except ValueError as error:
+            message = f"allowedDomains cannot hold {pattern[:100]!r}: {error}; write example.com, *.example.com, "
+            message += "example.com:8080 or https://example.com."
+            raise RequestInvalid(message, "body", "allowedDomains") from error
+    return tuple(dict.fromkeys(read))
+
+
+def read_secrets(document: Mapping[str, Any], allowed_domains: tuple[str, ...]) -> SensitiveData:
+    """Return the secrets of a request or a session; raises RequestInvalid, which repeats none of them."""
+    try:
+        return SensitiveData.read(document, allowed_domains)
+    except ValueError as error:
+        raise RequestInvalid(f"sensitiveData cannot be used, {error}; correct it.", "body", "sensitiveData") from error
 
 
 def check_schema(schema: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from appliance.feed.hub import Hub
 from appliance.feed.writer import Feed
 from appliance.models.providers import ProviderKeys
 from appliance.persistence.database import Database
+from appliance.runtime.sealing import Seal
 from appliance.settings import Settings
 
 
@@ -22,3 +23,4 @@ class Equipment:
     pool: SlotPool
     keys: ProviderKeys
     policy: Policy
+    seal: Seal

@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from uuid import UUID
@@ -18,6 +18,7 @@ import structlog
 from appliance.browser.chromium import Chromium, ChromiumOptions
 from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
+from appliance.browser.relay import Relay
 from appliance.displays.screen import grab
 from appliance.displays.slot import Slot
 from appliance.errors import BrowserUnavailable, MachineFault, PilothouseError
@@ -103,7 +104,17 @@ async def user_data_dir(equipment: Equipment, run_id: UUID) -> AsyncGenerator[Pa
 
 
 @asynccontextmanager
-async def chromium_on(equipment: Equipment, place: Place, folder: Path) -> AsyncGenerator[Chromium]:
+async def way_out(equipment: Equipment, place: Place) -> AsyncGenerator[Relay]:
+    """The relay that all connections of the browser go through, closed afterwards."""
+    relay = await Relay.open(replace(equipment.policy, allowed_domains=place.session.allowed_domains))
+    try:
+        yield relay
+    finally:
+        await _undo("way out", relay.close())
+
+
+@asynccontextmanager
+async def chromium_on(equipment: Equipment, place: Place, folder: Path, relay: Relay) -> AsyncGenerator[Chromium]:
     """Chromium on the slot's display, written down so that a restart could find it, ended afterwards."""
     settings, (width, height) = equipment.settings, place.screen
     options = ChromiumOptions(
@@ -113,7 +124,7 @@ async def chromium_on(equipment: Equipment, place: Place, folder: Path) -> Async
         user_data_dir=folder,
         width=width,
         height=height,
-        flags=tuple(settings.chromium_flags.split()),
+        flags=(*relay.flags, *settings.chromium_flags.split()),
         sandbox=settings.chromium_sandbox,
     )
     chromium = await Chromium.start(options)
@@ -125,7 +136,7 @@ async def chromium_on(equipment: Equipment, place: Place, folder: Path) -> Async
 
 
 @asynccontextmanager
-async def attached(equipment: Equipment, place: Place, chromium: Chromium) -> AsyncGenerator[Browser]:
+async def attached(place: Place, chromium: Chromium, relay: Relay) -> AsyncGenerator[Browser]:
     """The connection to the browser, closed afterwards."""
 
     async def grab_display() -> Screenshot:
@@ -133,11 +144,12 @@ async def attached(equipment: Equipment, place: Place, chromium: Chromium) -> As
 
     browser = await Browser.attach(
         chromium.websocket_url,
-        policy=equipment.policy,
+        policy=relay.policy,
         downloads_dir=place.folders.downloads,
         chromium_exited=chromium.exited,
         grab=grab_display,
     )
+    browser.use_relay(relay)
     try:
         yield browser
     finally:

@@ -18,8 +18,9 @@ from appliance.persistence.database import Database, Transaction
 from appliance.persistence.ids import new_id
 from appliance.persistence.records import EventPage, RunRecord, SessionPage, SessionRecord
 from appliance.persistence.sessions import SessionChanges
-from appliance.runtime.choices import ModelRules, choose, make_title
+from appliance.runtime.choices import ModelRules, choose, make_title, read_secrets
 from appliance.runtime.dispatcher import Dispatcher
+from appliance.runtime.sealing import Seal
 from appliance.runtime.wishes import SessionWish
 from appliance.words import Ending, RunStatus, SessionStatus, StopStrategy
 
@@ -36,11 +37,12 @@ _BLANK_RESULT: SessionChanges = {
 class Sessions:
     """The use cases. Unknown and deleted ids raise NotFound everywhere."""
 
-    def __init__(self, database: Database, hub: Hub, dispatcher: Dispatcher, rules: ModelRules) -> None:
+    def __init__(self, database: Database, hub: Hub, dispatcher: Dispatcher, rules: ModelRules, seal: Seal) -> None:
         self._database = database
         self._hub = hub
         self._dispatcher = dispatcher
         self._rules = rules
+        self._seal = seal
 
     async def create(self, wish: SessionWish) -> SessionRecord:
         """Make a session, with a first run if there is a task, or give an existing one its next task.
@@ -49,7 +51,8 @@ class Sessions:
         """
         if wish.session_id is not None:
             return await self._continue(wish.session_id, wish)
-        changes: dict[str, Any] = {**await asyncio.to_thread(choose, wish, self._rules)}
+        wish, chosen = await asyncio.to_thread(self._choose, wish, None)
+        changes: dict[str, Any] = {**chosen}
         now = utc_now()
         blank = SessionRecord(
             id=new_id(), status=SessionStatus.CREATED, model="", wire_model="", created_at=now, updated_at=now
@@ -118,7 +121,7 @@ class Sessions:
         self._hub.signal(session_id)
 
     async def _continue(self, session_id: UUID, wish: SessionWish) -> SessionRecord:
-        changes = await asyncio.to_thread(choose, wish, self._rules, await self.find(session_id))
+        wish, changes = await asyncio.to_thread(self._choose, wish, await self.find(session_id))
 
         async def write(transaction: Transaction) -> None:
             session = await session_rows.find_session(transaction, session_id)
@@ -130,6 +133,19 @@ class Sessions:
 
         await self._database.writer.submit(write)
         return await self._announce(session_id)
+
+    def _choose(self, wish: SessionWish, current: SessionRecord | None) -> tuple[SessionWish, SessionChanges]:
+        """Return what the wish changes, its secrets sealed, and the wish with none of them in its task."""
+        changes = choose(wish, self._rules, current)
+        allowed = changes.get("allowed_domains", current.allowed_domains if current else ())
+        if wish.sensitive_data is not None:
+            secrets = read_secrets(wish.sensitive_data, allowed)
+            changes["sensitive_data"] = self._seal.close(dict(wish.sensitive_data)) if secrets else None
+        elif current is not None and current.sensitive_data is not None:
+            secrets = read_secrets(self._seal.open(current.sensitive_data), allowed)
+        else:
+            return wish, changes
+        return replace(wish, task=secrets.redact(wish.task) if wish.task else wish.task), changes
 
     async def _announce(self, session_id: UUID) -> SessionRecord:
         """Wake the dispatcher and the readers, and return the session as it is now."""

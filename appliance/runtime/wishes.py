@@ -1,6 +1,7 @@
 """What a caller asks for when a session is made or continued, before it is checked; None means "not said"."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
@@ -16,7 +17,8 @@ class SessionWish:
     """A request to make a session, to start one with a task, or to give an idle one its next task.
 
     `max_cost_usd` is the money for the whole session, `timeout` the seconds for one run, `clears_thinking` says
-    that the caller sent an explicit null for the thinking level. `warnings` are fields that do nothing here.
+    that the caller sent an explicit null for the thinking level. `warnings` are fields that do nothing here. An empty
+    `allowed_domains` or `sensitive_data` takes back what was said before.
     """
 
     task: str | None = None
@@ -33,4 +35,6 @@ class SessionWish:
     system_prompt_extension: str | None = None
     screen_width: int | None = None
     screen_height: int | None = None
+    allowed_domains: tuple[str, ...] | None = None
+    sensitive_data: Mapping[str, Any] | None = field(default=None, repr=False)
     warnings: tuple[FieldWarning, ...] = ()

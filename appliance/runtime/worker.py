@@ -29,8 +29,18 @@ from appliance.persistence.sessions import SessionChanges, find_session
 from appliance.runtime.endings import Halt, failed, halted, status_after
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders
-from appliance.runtime.phases import Laps, Place, attached, chromium_on, loading_model, make_folders, user_data_dir
+from appliance.runtime.phases import (
+    Laps,
+    Place,
+    attached,
+    chromium_on,
+    loading_model,
+    make_folders,
+    user_data_dir,
+    way_out,
+)
 from appliance.runtime.settling import Tally, settle
+from appliance.sensitive import SensitiveData
 from appliance.words import RunStatus, SessionStatus
 
 if TYPE_CHECKING:
@@ -59,6 +69,7 @@ class Worker:
         self._halted = asyncio.Event()
         self._agent: Agent | None = None
         self._tally: Tally | None = None
+        self._sensitive = SensitiveData()
 
     def halt(self, halt: Halt) -> None:
         """End the run from outside; the first order counts."""
@@ -130,6 +141,9 @@ class Worker:
         equipment = self._equipment
         place = Place(session, self.run.id, self.slot, SessionFolders.of(equipment.settings, session.id))
         entry = find_model(session.model, equipment.keys)
+        if session.sensitive_data is not None:
+            secrets = await asyncio.to_thread(equipment.seal.open, session.sensitive_data)
+            self._sensitive = SensitiveData.read(secrets, session.allowed_domains)
         laps = Laps()
         opening = await undo.enter_async_context(loading_model(equipment, entry))
         await make_folders(place.folders)
@@ -137,9 +151,10 @@ class Worker:
         laps.mark("folders")
         await equipment.pool.prepare(self.slot, *place.screen)
         laps.mark("display")
-        chromium = await undo.enter_async_context(chromium_on(equipment, place, folder))
+        relay = await undo.enter_async_context(way_out(equipment, place))
+        chromium = await undo.enter_async_context(chromium_on(equipment, place, folder, relay))
         laps.mark("chromium")
-        browser = await undo.enter_async_context(attached(equipment, place, chromium))
+        browser = await undo.enter_async_context(attached(place, chromium, relay))
         laps.mark("attach")
         model = await opening
         laps.mark("model")
@@ -156,7 +171,7 @@ class Worker:
         self._tally = Tally(self._equipment, self.run, entry)
         outlets = agents.make_outlets(self.run, entry, place.folders, self._tally)
         assignment = agents.assign(place.session, self.run, earlier)
-        self._agent = agents.assemble(assignment, browser, model, place.folders, outlets)
+        self._agent = agents.assemble(assignment, browser, model, place.folders, outlets, self._sensitive)
         return self._agent
 
     async def _run_agent(self, agent: "Agent", browser: Browser) -> Outcome:
@@ -192,6 +207,7 @@ class Worker:
 
     async def _settle(self, session: SessionRecord, outcome: Outcome) -> None:
         """Write the ending; a session that was deleted meanwhile needs none."""
+        outcome = self._sensitive.redact_all(outcome)
         status = status_after(outcome, keep_alive=session.keep_alive)
         if self._halt is not None and outcome.ending is self._halt.ending:
             status = self._halt.status

@@ -3,10 +3,12 @@
 import logging
 import re
 import sys
+from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
 
+from appliance.sensitive import redact_for_log
 from appliance.settings import Settings
 
 # Libraries whose lower levels would log requests with their headers.
@@ -40,13 +42,18 @@ def set_up_logging(settings: Settings) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _take_out_secrets, renderer],
         )
     )
     logging.basicConfig(handlers=[handler], level=level, force=True)
     logging.getLogger("uvicorn.error").addFilter(_leave_out_query)
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(level, logging.WARNING))
+
+
+def _take_out_secrets(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    # Last before the line is written, so that it meets what exceptions and libraries say, too.
+    return redact_for_log(dict(line))
 
 
 def _leave_out_query(record: logging.LogRecord) -> bool:

@@ -25,6 +25,8 @@ sessions = Table(
     Column("system_prompt_extension", Text, nullable=False),
     Column("screen_width", Integer),
     Column("screen_height", Integer),
+    Column("allowed_domains", Json),
+    Column("sensitive_data", Text),
     Column("step_count", Integer, nullable=False),
     Column("last_step_summary", Text),
     Column("is_successful", Boolean),

@@ -38,6 +38,8 @@ async def test_a_session_comes_back_as_it_was_written(database: Database) -> Non
         tokens=TokenCount(1, 2, 3, 4),
         cost_usd=Decimal("1.234567"),
         warnings=(FieldWarning("skills", "inert", "…"),),
+        allowed_domains=("good.test", "*.good.test"),
+        sensitive_data="sealed",
     )
     await database.writer.submit(lambda tx: add_session(tx, session))
     async with database.read() as connection:

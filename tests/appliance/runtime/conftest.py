@@ -36,11 +36,11 @@ def settings(tmp_path: Path) -> Iterator[Settings]:
 
 @pytest.fixture
 def equipment(settings: Settings, database: Database) -> Equipment:
-    return make_equipment(settings, database)
+    return make_equipment(settings, database, b"a secret of the tests, long enough")
 
 
 @pytest.fixture
 def sessions(equipment: Equipment) -> Sessions:
     """The use cases over a dispatcher that never starts: what is queued stays so."""
     dispatcher = Dispatcher(equipment)
-    return Sessions(equipment.database, equipment.hub, dispatcher, ModelRules(equipment.keys))
+    return Sessions(equipment.database, equipment.hub, dispatcher, ModelRules(equipment.keys), equipment.seal)

@@ -67,7 +67,7 @@ async def test_without_a_supervisor_a_run_ends_saying_how_to_start_one(settings)
 
 
 async def test_of_our_own_server_the_browser_may_open_the_demonstration_site_only(settings, database):
-    policy = make_equipment(settings, database).policy
+    policy = make_equipment(settings, database, b"").policy
     for host in ("127.0.0.1", "localhost"):
         policy.check_url(f"http://{host}:{settings.port}/demo/wares/x?y=../z")
         for path in (

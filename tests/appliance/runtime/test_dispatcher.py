@@ -25,7 +25,7 @@ async def _rename(database, old, new):
 @pytest.mark.parametrize("table", ["runs", "events"])
 async def test_a_database_out_of_order_puts_waiting_runs_off_until_it_is_in_order(dispatcher, equipment, table):
     database = equipment.database
-    sessions = Sessions(database, equipment.hub, dispatcher, ModelRules(equipment.keys))
+    sessions = Sessions(database, equipment.hub, dispatcher, ModelRules(equipment.keys), equipment.seal)
     session = await sessions.create(SessionWish(task="Find the lamp."))
     await _rename(database, table, "elsewhere")
     with capture_logs() as logs:

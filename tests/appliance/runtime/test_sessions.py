@@ -146,3 +146,41 @@ async def test_readers_are_woken_by_what_happens_to_a_session(sessions, equipmen
     async with equipment.hub.watch(session.id) as watch:
         await sessions.stop(session.id)
         assert await watch.wait(1)
+
+
+async def test_domains_and_secrets_stay_until_something_else_is_said(sessions, equipment):
+    session = await sessions.create(
+        SessionWish(
+            task="Sign in with hunter-22.",
+            keep_alive=True,
+            allowed_domains=("GOOD.test.", "*.good.test", "good.test"),
+            sensitive_data={"good.test": {"pw": "hunter-22"}},
+        )
+    )
+    assert session.allowed_domains == ("good.test", "*.good.test")
+    assert "hunter" not in session.sensitive_data
+    assert equipment.seal.open(session.sensitive_data) == {"good.test": {"pw": "hunter-22"}}
+    assert [run.task for run in await sessions.list_runs(session.id)] == ["Sign in with <secret>pw</secret>."]
+    assert session.title == "Sign in with <secret>pw</secret>."
+    await _end_run(equipment, session)
+    followed = await sessions.create(SessionWish(task="And hunter-22?", session_id=session.id))
+    assert (followed.allowed_domains, followed.sensitive_data) == (session.allowed_domains, session.sensitive_data)
+    assert [run.task for run in await sessions.list_runs(session.id)][1] == "And <secret>pw</secret>?"
+    await _end_run(equipment, session)
+    cleared = await sessions.create(SessionWish(task="x", session_id=session.id, allowed_domains=(), sensitive_data={}))
+    assert (cleared.allowed_domains, cleared.sensitive_data) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("wish", "field"),
+    [
+        ({"allowed_domains": ("https://good.test/login",)}, "allowedDomains"),
+        ({"sensitive_data": {"good.test": {"pw": "x"}}}, "sensitiveData"),
+        ({"sensitive_data": {"*": {"pw": "xyz123"}}}, "sensitiveData"),
+    ],
+)
+async def test_domains_and_secrets_that_cannot_be_kept_are_refused_by_name(sessions, wish, field):
+    with pytest.raises(RequestInvalid, match=field) as refusal:
+        await sessions.create(SessionWish(task="t", **wish))
+    assert refusal.value.location == ("body", field)
+    assert "xyz123" not in refusal.value.message

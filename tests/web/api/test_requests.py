@@ -77,9 +77,14 @@ def test_a_body_that_is_nested_without_end_is_refused(http: httpx.Client) -> Non
         ({"cacheScript": True}, ["body", "cacheScript"], "leave cacheScript out"),
         ({"codeMode": True}, ["body", "codeMode"], "leave codeMode out"),
         ({"proxyCountryCode": "us"}, ["body", "proxyCountryCode"], "send null"),
-        ({"sensitiveData": {"password": "x"}}, ["body", "sensitiveData"], "leave sensitiveData out"),
-        ({"sensitiveData": {"password": 1}}, ["body", "sensitiveData"], "expected str"),
-        ({"allowedDomains": ["x.org"]}, ["body", "allowedDomains"], "leave allowedDomains out"),
+        ({"sensitiveData": {"password": "x"}}, ["body", "sensitiveData"], "fewer than 3"),
+        ({"sensitiveData": {"password": 1}}, ["body", "sensitiveData"], "expected"),
+        ({"sensitiveData": {"good.test/a": {"password": "xyz"}}}, ["body", "sensitiveData"], "more than a host"),
+        ({"sensitiveData": {"a_bu_2fa_code": "no seed!"}}, ["body", "sensitiveData"], "authenticator"),
+        ({"allowedDomains": ["x.org/path"]}, ["body", "allowedDomains"], "write example.com"),
+        ({"allowedDomains": ["*"]}, ["body", "allowedDomains"], "a star may only stand in front"),
+        ({"allowedDomains": ["ftp://x.org"]}, ["body", "allowedDomains"], "neither http nor https"),
+        ({"allowedDomains": ["x.org"] * 201}, ["body", "allowedDomains"], "more than 200"),
     ],
 )
 def test_a_wrong_field_is_named_with_its_remedy(http: httpx.Client, body: Any, place: list[str], text: str) -> None:

@@ -47,6 +47,8 @@ def read_wish(request: RunTaskRequest) -> SessionWish:
         system_prompt_extension=request.system_prompt_extension,
         screen_width=request.browser_screen_width,
         screen_height=request.browser_screen_height,
+        allowed_domains=None if request.allowed_domains is None else tuple(request.allowed_domains),
+        sensitive_data=request.sensitive_data,
         warnings=_list_warnings(request),
     )
 
@@ -67,12 +69,6 @@ def _refuse_what_is_missing_here(request: RunTaskRequest) -> None:
     refusals: tuple[tuple[str, Any, str], ...] = (
         ("cacheScript", request.cache_script, "Scripts are not cached here; leave cacheScript out."),
         ("codeMode", request.code_mode, "The agent returns answers, not code, here; leave codeMode out."),
-        (
-            "sensitiveData",
-            request.sensitive_data,
-            "Secrets cannot be kept from the model yet; leave sensitiveData out.",
-        ),
-        ("allowedDomains", request.allowed_domains, "Domains cannot be limited yet; leave allowedDomains out."),
         (
             "proxyCountryCode",
             request.proxy_country_code,

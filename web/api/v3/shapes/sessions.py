@@ -31,8 +31,14 @@ class RunTaskRequest(Struct, rename="camel", kw_only=True):
     profile_id: UUID | None = None
     workspace_id: UUID | None = None
     proxy_country_code: _Text | None = None
-    allowed_domains: list[str] | None = None
-    sensitive_data: dict[str, str] | None = None
+    allowed_domains: Annotated[
+        list[str] | None,
+        Meta(description="example.com, *.example.com, example.com:8080 or https://example.com; an empty list: all"),
+    ] = None
+    sensitive_data: Annotated[
+        dict[str, str | dict[str, str]] | None,
+        Meta(description="secrets by name, or by domain and name, typed for <secret>name</secret>; never returned"),
+    ] = None
     callback_url: str | None = None
     enable_scheduled_tasks: bool | None = None
     enable_recording: bool | None = None
@@ -91,6 +97,7 @@ class SessionView(Struct, rename="camel", kw_only=True):
     browser_screen_height: int | None = None
     max_steps: int | None = None
     timeout: float | None = None
+    allowed_domains: list[str] = field(default_factory=list[str])
     keep_alive: bool = False
     max_cost_usd: str | None = None
     total_input_tokens: int = 0
