@@ -60,6 +60,14 @@ class FailureKind(StrEnum):
     AGENT_FAILURE = "agent_failure"
 
 
+class Completion(StrEnum):
+    """How much of a recorded run could be done again."""
+
+    COMPLETE = "complete"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
 class ReceiptStatus(StrEnum):
     """What an action really did."""
 

@@ -120,6 +120,10 @@ class Registry:
         """Whether an action, also an unknown one, neither reads nor changes the browser."""
         return name in self._actions and self._actions[name].is_desk_work
 
+    def touches_page(self, name: str) -> bool:
+        """Whether the action of this name works on the page."""
+        return self._actions[name].touches_page
+
     async def run(self, context: ActionContext, parsed: ParsedCall) -> Receipt:
         """Do the action and return its receipt; raises only BrowserLost and RunEnding."""
         action = self._actions[parsed.name]

@@ -19,7 +19,8 @@ class EarlierTurn:
 class Assignment:
     """One task with its limits: steps, seconds and, if given, money in US dollars.
 
-    `earlier` are the turns of the conversation so far, oldest first.
+    `earlier` are the turns of the conversation so far, oldest first. `replays` names the run that is done again, if
+    one is.
     """
 
     task: str
@@ -30,3 +31,4 @@ class Assignment:
     effort: Effort | None = None
     system_prompt_extension: str = ""
     earlier: tuple[EarlierTurn, ...] = ()
+    replays: str | None = None

@@ -15,7 +15,7 @@ import msgspec
 from appliance.browser.matching import ElementKeys
 from appliance.errors import MachineFault
 from appliance.events import ActionCall, TokenCount
-from appliance.words import Ending, FailureKind, ReceiptStatus
+from appliance.words import Completion, Ending, FailureKind, ReceiptStatus
 
 _CLOSING = b"\n]\n"
 

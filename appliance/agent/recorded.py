@@ -9,6 +9,7 @@ from appliance.agent.record import (
     AnyEntry,
     Noted,
     RecordedReceipt,
+    Replayed,
     RunClosed,
     RunOpened,
     StepAnswered,
@@ -55,12 +56,13 @@ class RecordedStep:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """One run as far as it came; without `closed` it was interrupted."""
+    """One run as far as it came; without `closed` it was interrupted. `replayed` tells what came of a replay."""
 
     opened: RunOpened
     steps: tuple[RecordedStep, ...] = ()
     closed: RunClosed | None = None
     notes: tuple[Noted, ...] = ()
+    replayed: Replayed | None = None
 
     @property
     def is_done(self) -> bool:
@@ -190,16 +192,20 @@ def load(path: Path) -> tuple[RecordedRun, ...]:
 def _with(run: RecordedRun, entry: AnyEntry) -> RecordedRun:
     """Return the run with one more entry; what belongs to no step that was begun is left out."""
     last = run.steps[-1] if run.steps else None
+    changes: dict[str, Any] = {}
     match entry:
         case StepAsked():
-            return replace(run, steps=(*run.steps, RecordedStep(entry)))
+            changes["steps"] = (*run.steps, RecordedStep(entry))
         case StepAnswered() if last is not None:
-            return replace(run, steps=(*run.steps[:-1], replace(last, answered=entry)))
+            changes["steps"] = (*run.steps[:-1], replace(last, answered=entry))
         case StepClosed() if last is not None and last.asked.step == entry.step:
-            return replace(run, steps=(*run.steps[:-1], replace(last, closed=entry)))
+            changes["steps"] = (*run.steps[:-1], replace(last, closed=entry))
         case RunClosed():
-            return replace(run, closed=entry)
+            changes["closed"] = entry
+        case Replayed():
+            changes["replayed"] = entry
         case Noted():
-            return replace(run, notes=(*run.notes, entry))
+            changes["notes"] = (*run.notes, entry)
         case _:
-            return run
+            pass
+    return replace(run, **changes)

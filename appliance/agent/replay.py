@@ -1,0 +1,329 @@
+"""Does a recorded run again in a live browser, without a model: each element is known again by its keys.
+
+Feed and record get the same entries as from any run. Every action is compared with what was recorded; the first that
+cannot be done ends the replay, which then tells how far it came.
+"""
+
+import asyncio
+import json
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any
+
+import structlog
+
+from appliance.actions.base import ActionContext, Receipt
+from appliance.actions.registry import Registry
+from appliance.actions.targets import target_fields
+from appliance.agent.assignment import Assignment
+from appliance.agent.budget import Budget, timed_out
+from appliance.agent.metering import MeteredModel
+from appliance.agent.outcome import Outcome, settle
+from appliance.agent.outlets import Outlets
+from appliance.agent.record import RecordedReceipt, Replayed, ReplayedAction
+from appliance.agent.recorded import RecordedRun
+from appliance.agent.replay_plan import IntendedStep, Intent, plan_replay
+from appliance.agent.replay_report import ReplayReport, compare, unstarted
+from appliance.agent.step import Plan, PlannedAction, Step
+from appliance.browser.cdp import CdpError
+from appliance.browser.effects import page_function
+from appliance.browser.matching import ElementKeys, Match, search
+from appliance.errors import (
+    ActionFailed,
+    ActionInvalid,
+    MachineFault,
+    PilothouseError,
+    RunDone,
+    RunEnding,
+    RunFailed,
+    RunStopped,
+    StepsSpent,
+)
+from appliance.events import ActionCall, TokenCount
+from appliance.models.base import Reply
+from appliance.words import Completion, Ending, FailureKind, ReceiptStatus
+
+WAY_IN = "replay_way_in"
+"""The call that opens the page where a recorded run began."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How patient a replay is: seconds to wait for an element, pauses before an action is tried again."""
+
+    patience: float = 10.0
+    pauses: tuple[float, ...] = (0.5, 1.0, 2.0)
+    menu_patience: float = 1.0
+    look_anyway: float = 0.5
+
+
+@dataclass(frozen=True)
+class Original:
+    """The run to be done again, and how: `with_model` also does the actions again that ask a model."""
+
+    run: RecordedRun
+    with_model: bool = False
+    pace: Pace = Pace()
+
+
+class Replay:
+    """Does one recorded run again with one browser; to be run once."""
+
+    def __init__(
+        self,
+        original: Original,
+        assignment: Assignment,
+        context: ActionContext,
+        registry: Registry,
+        outlets: Outlets,
+    ) -> None:
+        self._recorded = original.run
+        self._assignment = assignment
+        self._registry = registry
+        self._outlets = outlets = outlets.without(context.sensitive)
+        context.browser.hidden = lambda: context.sensitive.values
+        self._budget = Budget(assignment, outlets.price)
+        self._model = MeteredModel(context.model, self._budget, context.browser.lost, context.sensitive)
+        self._context = replace(context, model=self._model)
+        self._steps = plan_replay(original.run, with_model=original.with_model)
+        self._pace = original.pace
+        self._reports: list[ReplayedAction] = []
+        self._ending: RunEnding | None = None
+        self._step = Step(0)
+        self._has_failed = False
+
+    @property
+    def report(self) -> ReplayReport:
+        """What came of each action so far; those that were not come to are told as such."""
+        done = {report.call_id for report in self._reports}
+        missing = [
+            unstarted(intent, "skipped" if intent.skip else "not_reached", intent.skip)
+            for step in self._steps
+            for intent in step.intents
+            if intent.call.call_id not in done
+        ]
+        return ReplayReport((*self._reports, *missing))
+
+    async def run(self) -> Outcome:
+        """Do the steps again and return the outcome; of our own errors none comes out of here.
+
+        Raises asyncio.CancelledError when it is stopped.
+        """
+        clock = asyncio.timeout(self._assignment.timeout)
+        try:
+            self._outlets.run_opened(self._assignment, self._model.name)
+            self._budget.start()
+            async with clock:
+                await self._take_steps()
+        except RunEnding as ending:
+            self._ending = ending
+        except TimeoutError as fault:
+            late = timed_out(self._assignment) if clock.expired() else _failed(f"Something took too long: {fault}.")
+            self._ending = late
+        except PilothouseError as fault:
+            self._ending = _failed(fault.message)
+        finally:
+            self._close_record()
+        await self._outlets.actions_finished(self._step)
+        return self.outcome_so_far()
+
+    def outcome_so_far(self) -> Outcome:
+        """Return the outcome of the replay as it stands; one that has not ended counts as stopped."""
+        ending = self._ending or RunStopped("The replay was stopped.")
+        spent = replace(self._budget.spent, steps=self._step.number)
+        if not isinstance(ending, RunDone):
+            output = None if self._assignment.output_schema is not None else self.report.text
+            summary = f"{ending.message} {self.report.summary}"
+            return replace(settle(ending, spent), output=output, summary=summary)
+        outcome = settle(ending, spent, note=self.report.summary)
+        if self.report.completion is Completion.COMPLETE:
+            return outcome
+        return replace(outcome, ending=Ending.DONE, is_successful=False)
+
+    def _close_record(self) -> None:
+        try:
+            report = self.report
+            self._outlets.record.append(
+                Replayed(completion=report.completion, summary=report.summary, actions=list(report.actions))
+            )
+            self._outlets.run_closed(self.outcome_so_far())
+        except MachineFault as fault:
+            log.error("the end of a replay could not be recorded", reason=fault.message)
+
+    async def _take_steps(self) -> None:
+        """Do every step, or as many as can be; always raises an ending."""
+        for number, intended in enumerate(self._steps, start=1):
+            if number > self._assignment.max_steps:
+                raise StepsSpent(f"The {self._assignment.max_steps} steps are used up.")
+            await self._take_step(number, intended)
+            if self._has_failed:
+                break
+        report = self.report
+        await self._outlets.notice(f"replay_{report.completion}", report.summary)
+        if report.completion is Completion.FAILED:
+            raise _failed("The recorded run could not be done again.")
+        raise RunDone(report.summary, answer=self._answer(report))
+
+    def _answer(self, report: ReplayReport) -> Any:
+        """Return the recorded answer if everything went as it did then, else the report in the form of a text."""
+        if report.completion is Completion.COMPLETE and self._recorded.is_done:
+            return self._recorded.final_result
+        return None if self._assignment.output_schema is not None else report.text
+
+    async def _take_step(self, number: int, intended: IntendedStep) -> None:
+        self._step = step = Step(number)
+        intents = [intent for intent in intended.intents if not intent.skip]
+        if number == 1:
+            intents = [*self._way_in(intended), *intents]
+        self._reports += [unstarted(intent, "skipped", intent.skip) for intent in intended.intents if intent.skip]
+        try:
+            await self._begin(step, intended, intents)
+            for intent in intents:
+                step.is_acting = True
+                receipt = await self._replay(intent, intended)
+                step.is_acting = False
+                step.receipts.append(replace(receipt, tokens=self._budget.take_tokens()))
+                await self._outlets.actions_finished(step)
+                if self._has_failed:
+                    break
+        except PilothouseError as error:
+            step.trouble = error.message
+            raise
+        finally:
+            step.close(step.trouble or "The replay ended here.")
+            self._outlets.step_closed(step)
+        await self._outlets.actions_finished(step)
+
+    def _way_in(self, first: IntendedStep) -> list[Intent]:
+        """Return the navigation to where the recorded run began, if it did not begin on an empty page."""
+        if first.url in ("", "about:blank", self._context.browser.tab.url):
+            return []
+        call = ActionCall(WAY_IN, "navigate", {"url": first.url})
+        then = RecordedReceipt(call_id=call.call_id, status=ReceiptStatus.OK, text="The run began here.", url=first.url)
+        return [Intent(call, then)]
+
+    async def _begin(self, step: Step, intended: IntendedStep, intents: list[Intent]) -> None:
+        """Look at the page, and tell feed and record what is about to be done."""
+        step.observation = observation = await self._context.browser.observe()
+        if observation.screenshot is not None:
+            step.screenshot = await self._outlets.keep_screenshot(step.number, observation.screenshot)
+        self._outlets.step_asked(step, "")
+        actions = tuple(PlannedAction(intent.call, ActionInvalid("It is replayed.")) for intent in intents)
+        see = f"Step {step.number} of {len(self._steps)} of the recorded run."
+        move = intended.move or ", ".join(intent.call.name for intent in intents)
+        step.plan = Plan(see, "Do again what was recorded.", move, actions)
+        text = json.dumps({"action": [{intent.call.name: intent.call.arguments} for intent in intents]})
+        await self._outlets.step_planned(step, Reply(text, TokenCount(), self._model.name))
+
+    async def _replay(self, intent: Intent, intended: IntendedStep) -> Receipt:
+        """Do one action, several times if need be, and note how it went."""
+        before = self._context.browser.tab.url
+        receipt, level = await self._attempt(intent, intended)
+        for pause in self._pace.pauses:
+            if receipt.status not in (ReceiptStatus.FAILED, ReceiptStatus.BLOCKED) or not level:
+                break
+            await self._wait_for_change(pause)
+            receipt, level = await self._attempt(intent, intended)
+        report = compare(intent, receipt, level if intent.targets else "", before)
+        if intent.call.call_id != WAY_IN or report.state == "failed":
+            self._reports.append(report)
+        self._has_failed = report.state == "failed"
+        return replace(receipt, text=_told(receipt.text, report))
+
+    async def _attempt(self, intent: Intent, intended: IntendedStep) -> tuple[Receipt, str]:
+        """Do the action once; returns its receipt and by what its elements were known again, "" if they were not."""
+        arguments, level = dict(intent.call.arguments), "exact"
+        try:
+            for name, keys in zip(self._fields(intent), intent.targets, strict=True):
+                match = await self._find(keys, intent)
+                if match.found is None or match.found.element is None:
+                    return _not_found(intent, match), ""
+                arguments[name] = self._context.browser.adopt(match.found.element)
+                level = match.level if match.level != "exact" else level
+            arguments = await self._with_tab(arguments, intended)
+            parsed = self._registry.parse({intent.call.name: arguments})
+        except ActionFailed as error:
+            return Receipt(ReceiptStatus.FAILED, error.message), ""
+        return await self._registry.run(self._context, parsed), level
+
+    def _fields(self, intent: Intent) -> tuple[str, ...]:
+        """Return the parameters that name elements; raises ActionFailed when it is not recorded which they were."""
+        fields = target_fields(self._registry.parse({intent.call.name: dict(intent.call.arguments)}).parameters)
+        if fields and len(fields) != len(intent.targets) and self._registry.touches_page(intent.call.name):
+            raise ActionFailed(f"The record does not say which element {intent.call.name} was done to.")
+        return fields if intent.targets else ()
+
+    async def _with_tab(self, arguments: dict[str, Any], intended: IntendedStep) -> dict[str, Any]:
+        """Return the arguments with today's name of the tab they name, which is the one in the same place."""
+        tab_id = arguments.get("tab_id")
+        if not isinstance(tab_id, str) or tab_id not in intended.tabs:
+            return arguments
+        tabs = await self._context.browser.list_tabs()
+        place = intended.tabs.index(tab_id)
+        if place >= len(tabs):
+            raise ActionFailed(f"There were {len(intended.tabs)} tabs, and there are {len(tabs)} now.")
+        return {**arguments, "tab_id": tabs[place].tab_id}
+
+    async def _find(self, keys: ElementKeys, intent: Intent) -> Match:
+        """Wait until the element is there; if it may lie in a menu that is closed again, open that once more."""
+        patience = self._pace.patience if intent.opener is None else self._pace.menu_patience
+        match = await self._wait_for(keys, patience)
+        if match.found is None and intent.opener is not None:
+            opened = await self._reopen(intent.opener)
+            match = await self._wait_for(keys, self._pace.patience) if opened else match
+        return match
+
+    async def _reopen(self, opener: Intent) -> bool:
+        """Do the opening action again; returns whether it worked."""
+        match = await search(self._context.browser, opener.targets[0]) if opener.targets else Match(None)
+        if match.found is None or match.found.element is None:
+            return False
+        arguments = {**opener.call.arguments, "index": self._context.browser.adopt(match.found.element)}
+        receipt = await self._registry.run(self._context, self._registry.parse({opener.call.name: arguments}))
+        return receipt.status in (ReceiptStatus.OK, ReceiptStatus.NO_EFFECT)
+
+    async def _wait_for(self, keys: ElementKeys, patience: float) -> Match:
+        deadline = monotonic() + patience
+        while True:
+            match = await search(self._context.browser, keys)
+            left = deadline - monotonic()
+            if match.found is not None or left <= 0:
+                return match
+            await self._wait_for_change(min(left, self._pace.look_anyway))
+
+    async def _wait_for_change(self, seconds: float) -> None:
+        """Wait until the tab or its document changes, at most so long."""
+        tab = self._context.browser.tab
+        happening = tab.activity.next_change()
+        changing = asyncio.ensure_future(
+            tab.run(page_function("keys", "changed"), round(seconds * 1000), timeout=seconds + 1)
+        )
+        waiting: set[asyncio.Future[Any]] = {happening, changing}
+        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if changing.done() and changing.exception() is not None and not happening.done():
+            # A page that cannot be watched, as behind a dialog, leaves only the tab's own events.
+            await asyncio.wait({happening}, timeout=seconds)
+        for one in waiting:
+            one.cancel()
+            with suppress(asyncio.CancelledError, ActionFailed, CdpError):
+                await one
+
+
+def _not_found(intent: Intent, match: Match) -> Receipt:
+    return Receipt(ReceiptStatus.FAILED, f"{intent.call.name} was not done: {match.reason}.")
+
+
+def _told(text: str, report: ReplayedAction) -> str:
+    """Return the receipt's text with what a person wants to know of the comparison."""
+    if report.state == "differs":
+        text = f"{text} Other than recorded: {report.why}."
+    if report.level not in ("", "exact"):
+        text = f"{text} Known again by {report.level}."
+    return text
+
+
+def _failed(message: str) -> RunFailed:
+    return RunFailed(message, failure=FailureKind.AGENT_FAILURE)

@@ -1,0 +1,275 @@
+import asyncio
+import json
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from appliance.actions.base import ActionContext
+from appliance.actions.registry import Registry
+from appliance.agent.assignment import Assignment
+from appliance.agent.outcome import Outcome
+from appliance.agent.outlets import Outlets
+from appliance.agent.record import Record, Replayed
+from appliance.agent.recorded import RecordedRun, load
+from appliance.agent.replay import Original, Pace, Replay
+from appliance.browser.connection import Browser
+from appliance.browser.observation import Screenshot
+from appliance.events import ActionFinished, FeedEvent, StepPlanned, TokenCount
+from appliance.models.autopilot import Autopilot
+from appliance.words import Completion, Ending, FailureKind
+from appliance.workspaces.scratchpad import Scratchpad
+from tests.appliance.agent.conftest import Finish, open_model_of
+from tests.site import Site
+from tests.stand_in import StandIn
+
+DONE = {"done": {"text": "The red mug is in the basket."}}
+QUICK = Pace(patience=4.0, pauses=(0.1, 0.1, 0.1))
+
+
+@dataclass
+class Replaying:
+    """One replay with everything it leaves behind."""
+
+    outcome: Outcome
+    record: RecordedRun
+    events: list[FeedEvent] = field(default_factory=list)
+
+    @property
+    def report(self) -> Replayed:
+        assert self.record.replayed is not None
+        return self.record.replayed
+
+    @property
+    def levels(self) -> list[str]:
+        return [action.level for action in self.report.actions if action.level]
+
+
+class Stage:
+    """The page of another day, and a recorded run that is done again on it."""
+
+    def __init__(self, browser: Browser, site: Site, folder: Path) -> None:
+        self.browser = browser
+        self.site = site
+        self.folder = folder / "again"
+        self.folder.mkdir()
+
+    async def today(self, words: str) -> None:
+        """Make the shop's page another one from the next load on."""
+        await self.browser.tab.navigate(self.site.url("/replay_shop.html"))
+        await self.browser.tab.evaluate(f"localStorage.setItem('replay', {words!r}), 0")
+        old = await self.browser.list_tabs()
+        await self.browser.open_tab("about:blank")
+        for tab in old:
+            await self.browser.close_tab(tab.tab_id)
+
+    async def again(self, run: RecordedRun, model: Any = None, with_model: bool = False, **values: Any) -> Replaying:
+        events: list[FeedEvent] = []
+
+        async def emit(event: FeedEvent) -> None:
+            events.append(event)
+
+        async def keep(step: int, screenshot: Screenshot) -> str:
+            (self.folder / f"{step}.jpg").write_bytes(screenshot.data)
+            return f"{step}.jpg"
+
+        def price(tokens: TokenCount) -> Decimal:
+            return Decimal(tokens.input)
+
+        task = Assignment(run.opened.task, run.opened.output_schema, replays="a run", **values)
+        context = ActionContext(self.browser, Scratchpad(self.folder / "pad"), model or Autopilot(), task.task)
+        outlets = Outlets(emit, keep, price, Record(self.folder / "history.json"))
+        replay = Replay(Original(run, with_model, QUICK), task, context, Registry(), outlets)
+        async with asyncio.timeout(60):
+            outcome = await replay.run()
+        return Replaying(outcome, load(self.folder / "history.json")[-1], events)
+
+    async def log(self) -> str:
+        return str(await self.browser.tab.evaluate("document.getElementById('log').textContent"))
+
+
+@pytest.fixture
+def stage(browser: Browser, site: Site, tmp_path: Path) -> Stage:
+    return Stage(browser, site, tmp_path)
+
+
+def shopping(site: Site, *then: Any) -> list[Any]:
+    return [{"navigate": {"url": site.url("/replay_shop.html")}}, *then, DONE]
+
+
+ADD_RED = {"click": {"index": {"text": "Add", "nth": 2}}}
+SAVE = [{"input": {"index": {"label": "E-mail"}, "text": "ada@example.com"}}, {"click": {"index": {"text": "Save"}}}]
+
+
+async def test_a_run_is_done_again_without_a_model_and_delivers_its_answer(finish: Finish, stage: Stage):
+    await stage.today("")
+    _, work = await finish(shopping(stage.site, ADD_RED, SAVE))
+    again = await stage.again(work.recorded)
+    assert again.outcome.ending is Ending.DONE
+    assert again.outcome.is_successful
+    assert again.outcome.output == "The red mug is in the basket."
+    assert again.outcome.tokens == TokenCount()
+    assert await stage.log() == "added Red mug; saved ada@example.com; "
+    assert again.report.completion is Completion.COMPLETE
+    assert [action.state for action in again.report.actions] == ["held"] * 4
+
+
+async def test_feed_and_record_of_a_replay_are_those_of_a_run(finish: Finish, stage: Stage):
+    await stage.today("")
+    _, work = await finish(shopping(stage.site, ADD_RED))
+    again = await stage.again(work.recorded)
+    plans = [event for event in again.events if isinstance(event, StepPlanned)]
+    receipts = [event for event in again.events if isinstance(event, ActionFinished)]
+    assert [plan.see for plan in plans] == ["Step 1 of 2 of the recorded run.", "Step 2 of 2 of the recorded run."]
+    assert plans[1].screenshot == "2.jpg"
+    assert [call.name for plan in plans for call in plan.calls] == [receipt.name for receipt in receipts]
+    assert again.record.action_names == ("navigate", "click")
+    assert again.record.opened.replays == "a run"
+    assert again.record.closed is not None
+    # A replay is a recorded run itself, and can be done again.
+    assert again.record.actions[1][1] is not None
+    assert again.record.actions[1][1].targets
+
+
+@pytest.mark.parametrize(
+    ("today", "levels"),
+    [
+        ("rehashed", ["stable", "exact", "exact"]),
+        ("reversed dearer", ["exact", "exact", "exact"]),
+        ("renamed", ["exact", "exact", "path"]),
+        ("late", ["exact", "exact", "exact"]),
+    ],
+)
+async def test_elements_are_known_again_on_a_page_that_changed(
+    finish: Finish, stage: Stage, today: str, levels: list[str]
+):
+    await stage.today("")
+    _, work = await finish(shopping(stage.site, ADD_RED, SAVE))
+    await stage.today(today)
+    again = await stage.again(work.recorded)
+    assert await stage.log() == "added Red mug; saved ada@example.com; "
+    assert again.levels == levels
+    assert again.outcome.is_successful, again.outcome.summary
+
+
+async def test_an_element_that_is_gone_ends_the_replay_with_a_report(finish: Finish, stage: Stage):
+    await stage.today("")
+    _, work = await finish(shopping(stage.site, ADD_RED, SAVE))
+    await stage.today("soldout")
+    again = await stage.again(work.recorded)
+    assert await stage.log() == ""
+    assert again.report.completion is Completion.PARTIAL
+    assert [action.state for action in again.report.actions] == ["held", "failed", "not_reached", "not_reached"]
+    assert (again.outcome.ending, again.outcome.is_successful) == (Ending.DONE, False)
+    assert again.outcome.output != "The red mug is in the basket."
+    assert "click (failed)" in again.outcome.output
+    assert "which is not sure" in again.outcome.output
+
+
+async def test_a_replay_in_which_nothing_works_has_failed(finish: Finish, stage: Stage):
+    await stage.today("")
+    _, work = await finish(shopping(stage.site))
+    run = work.recorded
+    assert run.steps[0].answered is not None
+    run.steps[0].answered.calls[0].arguments["url"] = "http://127.0.0.1:1/"
+    again = await stage.again(run)
+    assert again.report.completion is Completion.FAILED
+    assert (again.outcome.ending, again.outcome.failure) == (Ending.FAILED, FailureKind.AGENT_FAILURE)
+    assert not again.outcome.is_successful
+
+
+async def test_no_report_takes_the_place_of_an_answer_with_a_schema(finish: Finish, stage: Stage):
+    await stage.today("")
+    schema = {"type": "object", "properties": {"color": {"type": "string"}}}
+    answer = {"done": {"text": json.dumps({"color": "red"})}}
+    steps = [*shopping(stage.site, ADD_RED)[:-1], answer]
+    _, work = await finish(steps, output_schema=schema)
+    assert (await stage.again(work.recorded)).outcome.output == {"color": "red"}
+    await stage.today("soldout")
+    again = await stage.again(work.recorded)
+    assert (again.outcome.output, again.outcome.is_successful) == (None, False)
+
+
+async def test_a_menu_that_closed_is_opened_again(finish: Finish, stage: Stage):
+    await stage.today("")
+    menu = [{"click": {"index": {"text": "More"}}}, {"click": {"index": {"text": "Opening hours"}}}]
+    _, work = await finish(shopping(stage.site, *menu))
+    await stage.today("shy")
+    again = await stage.again(work.recorded)
+    assert await stage.log() == "hours; "
+    assert again.outcome.is_successful, again.outcome.summary
+
+
+async def test_what_failed_then_is_not_tried_again(finish: Finish, stage: Stage):
+    await stage.today("")
+    wrong = {"click": {"index": 9999}}
+    look = {"screenshot": {}}
+    _, work = await finish(shopping(stage.site, wrong, look, ADD_RED))
+    again = await stage.again(work.recorded)
+    assert again.outcome.is_successful
+    assert again.record.action_names == ("navigate", "click")
+
+
+async def test_a_question_of_the_page_is_answered_as_it_was(finish: Finish, stage: Stage):
+    await stage.today("")
+    ask = {"evaluate": {"code": "setTimeout(() => { log.textContent = confirm('Sure?') ? 'yes' : 'no'; }), 1"}}
+    _, work = await finish(shopping(stage.site, ask, {"answer_dialog": {"accept": True}}))
+    again = await stage.again(work.recorded)
+    assert await stage.log() == "yes"
+    assert again.outcome.is_successful, again.outcome.summary
+
+
+async def test_another_place_than_recorded_is_told(finish: Finish, stage: Stage):
+    await stage.today("")
+    _, work = await finish(shopping(stage.site, ADD_RED))
+    run = work.recorded
+    assert run.steps[1].closed is not None
+    run.steps[1].closed.receipts[0] = msgspec.structs.replace(
+        run.steps[1].closed.receipts[0], url=stage.site.url("/thanks")
+    )
+    again = await stage.again(run)
+    assert [action.state for action in again.report.actions] == ["held", "differs"]
+    assert "/thanks" in again.report.actions[1].why
+    assert not again.outcome.is_successful
+
+
+async def test_an_extract_is_done_again_only_with_a_model(finish: Finish, stage: Stage):
+    await stage.today("")
+    steps = shopping(stage.site, {"extract": {"query": "What does the bowl cost?"}})
+    _, work = await finish({"steps": steps, "extracts": ["9.50"]})
+    again = await stage.again(work.recorded)
+    assert again.record.action_names == ("navigate",)
+    stand_in = StandIn({"extracts": ["9.50 today"]})
+    model = open_model_of(stand_in, "anthropic")
+    try:
+        again = await stage.again(work.recorded, model, with_model=True)
+    finally:
+        await model.close()
+        await asyncio.to_thread(stand_in.close)
+    assert again.record.action_names == ("navigate", "extract")
+    assert again.outcome.tokens.input > 0
+
+
+async def test_a_replay_keeps_within_its_steps_and_its_time(finish: Finish, stage: Stage):
+    await stage.today("")
+    _, work = await finish(shopping(stage.site, ADD_RED, SAVE))
+    again = await stage.again(work.recorded, max_steps=2)
+    assert (again.outcome.ending, again.outcome.steps) == (Ending.STEPS_SPENT, 2)
+    await stage.today("soldout")
+    again = await stage.again(work.recorded, timeout=1.0)
+    assert again.outcome.ending is Ending.TIMED_OUT
+    assert not again.outcome.is_successful
+
+
+async def test_tabs_are_known_again_by_their_order(finish: Finish, stage: Stage):
+    await stage.today("")
+    other = {"navigate": {"url": stage.site.url("/agent_order.html"), "new_tab": True}}
+    back = {"switch": {"tab_id": {"title": "Shop of the day"}}}
+    _, work = await finish(shopping(stage.site, other, back, ADD_RED))
+    await stage.today("")
+    again = await stage.again(work.recorded)
+    assert await stage.log() == "added Red mug; "
+    assert again.outcome.is_successful, again.outcome.summary
