@@ -194,6 +194,9 @@ def _with(run: RecordedRun, entry: AnyEntry) -> RecordedRun:
     last = run.steps[-1] if run.steps else None
     changes: dict[str, Any] = {}
     match entry:
+        case StepAsked() if last is not None and last.asked.step == entry.step:
+            # Refused as too long and asked again, shorter: the request that was answered counts.
+            changes["steps"] = (*run.steps[:-1], RecordedStep(entry))
         case StepAsked():
             changes["steps"] = (*run.steps, RecordedStep(entry))
         case StepAnswered() if last is not None:
