@@ -11,14 +11,12 @@ from appliance.browser.effects import Effect, Watch
 from appliance.browser.element import Element
 from appliance.browser.forms import Field, ReadBack, look_at, read_back, set_value, take_focus, type_text
 from appliance.browser.keyboard import parse_keys, stroke_events
+from appliance.browser.lists import SUGGESTION_SECONDS
 from appliance.browser.pointer import dispatch
 from appliance.browser.uploads import give_files
 from appliance.errors import ActionFailed, ActionInvalid
 from appliance.sensitive import placeholders
 from appliance.words import ReceiptStatus
-
-SUGGESTION_SECONDS = 0.45
-"""How long a field that suggests is given to show its list: pages wait for a pause in typing first."""
 
 
 class Input(Parameters):

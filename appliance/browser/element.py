@@ -70,6 +70,16 @@ class Element:
             raise self._gone()
         return answer.get("value")
 
+    async def part(self, pick_js: str, *arguments: Any) -> "Element | None":
+        """Return another node of the same document as an element, None when there is none.
+
+        `pick_js` is called with `this` = the element, and returns a reference got from `eyes.refer`, or null.
+        """
+        reference = await self.call(pick_js, *arguments)
+        if reference is None:
+            return None
+        return Element(self.tab, self.view, self._world, int(reference), self._chain)
+
     async def recheck(self) -> str | None:
         """Return None when the element still is what it was when last shown, else a sentence on what is different.
 

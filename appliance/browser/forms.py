@@ -55,33 +55,6 @@ class ReadBack:
     maximum: int
 
 
-@dataclass(frozen=True)
-class Choice:
-    """One entry of a list; `position` counts from 0."""
-
-    position: int
-    text: str
-    value: str
-    chosen: bool
-    disabled: bool
-    group: str
-
-
-@dataclass(frozen=True)
-class Choices:
-    """A list of choices: a select, a datalist, or what ARIA says is a list."""
-
-    kind: Literal["native", "datalist", "aria"]
-    multiple: bool
-    disabled: bool
-    entries: tuple[Choice, ...]
-
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """The texts of the chosen entries."""
-        return tuple(entry.text for entry in self.entries if entry.chosen)
-
-
 async def look_at(element: "Element") -> Field:
     """Return what kind of field the element stands for; raises ElementGone."""
     return Field(**await element.call(method("fields", "prepare")))
@@ -158,26 +131,6 @@ async def set_value(element: "Element", field: Field, text: str) -> str:
             "field allows."
         )
     return after
-
-
-async def read_choices(element: "Element") -> Choices:
-    """Return the entries of the list that the element is, opens or controls; raises ElementGone."""
-    found = await element.call(method("fields", "options"))
-    entries = tuple(Choice(position=number, **entry) for number, entry in enumerate(found["entries"]))
-    return Choices(kind=found["kind"], multiple=found["multiple"], disabled=found["disabled"], entries=entries)
-
-
-async def choose_native(element: "Element", positions: list[int]) -> None:
-    """Choose exactly these entries of a select, as its own list does: input and change follow."""
-    await element.call(method("fields", "choose"), positions)
-
-
-async def click_choice(browser: "Browser", element: "Element", position: int) -> None:
-    """Click an entry of an open ARIA list; raises ActionFailed when it cannot be reached."""
-    spot = await element.call(method("fields", "entryPoint"), position)
-    if spot is None:
-        raise ActionFailed("The entry is there but cannot be clicked, something covers it; look at the page again.")
-    await dispatch(browser, click_events((float(spot[0]), float(spot[1]))))
 
 
 def _equal_numbers(one: str, other: str) -> bool:
