@@ -2,27 +2,30 @@
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
+from appliance.errors import ContextOverflow
 from appliance.events import TokenCount
-from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, Text
+from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, ReplyShape, Text
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import Service
 from appliance.models.loading import Kit
-from appliance.models.remote import SDK_RETRIES, RemoteModel, give_up_on_long_waits
+from appliance.models.remote import SDK_RETRIES, RemoteModel, give_up_on_long_waits, read_error_body
+from appliance.models.replies import compose
 from appliance.words import Effort
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
-PATIENCE = 180.0
+CEILING = 64_000
+"""The most tokens that a reply is given room for, reasoning included, unless a request asks for more."""
+
 MARKS = 3
 """Cache marks left for messages: the API takes four in all and the system prompt has one."""
 
 _THINKING_BUDGETS = {Effort.LOW: 2_048, Effort.MEDIUM: 8_192, Effort.HIGH: 16_384}
 _STOPS: dict[str, Literal["end", "length", "refusal"]] = {
     "max_tokens": "length",
-    "model_context_window_exceeded": "length",
     "refusal": "refusal",
 }
 _CACHED = {"cache_control": {"type": "ephemeral"}}
@@ -46,10 +49,6 @@ class AnthropicModel(RemoteModel):
             http_client=DefaultAsyncHttpxClient(verify=kit.tls, event_hooks={"response": [give_up_on_long_waits]}),
         )
 
-    def patience(self, request: ModelRequest) -> float:
-        """Return the seconds one try may take."""
-        return min(PATIENCE, request.timeout)
-
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Ask once and return the reply."""
         from anthropic import Timeout  # noqa: PLC0415
@@ -61,17 +60,24 @@ class AnthropicModel(RemoteModel):
         reading = _Reading()
         if on_text is not None:
             async with await create(**body, timeout=timeout, stream=True) as events:
-                async for event in events:
-                    if piece := reading.add_event(event):
-                        await on_text(piece)
+                with self.streaming():
+                    async for event in events:
+                        if piece := reading.add_event(event):
+                            await on_text(piece)
         else:
             message = await create(**body, timeout=timeout)
             if not isinstance(message, Whole):
                 raise self.service.unintelligible()
+            if fault := getattr(message, "error", None):
+                raise self.service.failed_inside(*read_error_body({"error": fault}))
             reading.add_message(message)
         if not reading.model:
             raise self.service.unintelligible()
-        return reading.reply()
+        if not reading.stop:
+            raise self.service.broke_off("the stream ended without its last event")
+        if reading.stop == "model_context_window_exceeded":
+            raise ContextOverflow(f"The request leaves {self.name} no room for its reply; choose one that reads more.")
+        return reading.reply(request.shape)
 
     def body(self, request: ModelRequest) -> dict[str, Any]:
         """Return the request in Anthropic's form."""
@@ -79,7 +85,10 @@ class AnthropicModel(RemoteModel):
         thinking, budget = self._thinking(effort)
         body: dict[str, Any] = {
             "model": self.entry.api_name,
-            "max_tokens": min(request.max_output_tokens + budget, self.entry.max_output_tokens),
+            "max_tokens": min(
+                max(request.max_output_tokens, min(request.max_output_tokens + budget, CEILING)),
+                self.entry.max_output_tokens,
+            ),
             "messages": _messages(request.messages),
         }
         if request.system:
@@ -90,7 +99,7 @@ class AnthropicModel(RemoteModel):
             body["output_config"] = {"effort": str(effort)}
         if request.shape:
             shape = request.shape
-            body["tools"] = [{"name": shape.name, "description": shape.description, "input_schema": shape.schema}]
+            body["tools"] = [{"name": shape.name, "description": shape.description, "input_schema": shape.shown}]
             body["tool_choice"] = self._tool_choice(shape.name, effort)
         return body
 
@@ -120,43 +129,44 @@ class _Reading:
 
     def __init__(self) -> None:
         self.model = ""
-        self._texts: list[str] = []
-        self._inputs: dict[int, str] = {}
+        self.stop = ""
+        self._said: dict[int, tuple[str, str]] = {}
         self._usage: dict[str, int] = {}
-        self._stop = ""
 
     def add_message(self, message: Any) -> None:
-        self.model = message.model
-        self._stop = message.stop_reason or ""
-        self._count(message.usage)
-        for number, block in enumerate(message.content):
-            if block.type == "text":
-                self._texts.append(block.text)
-            elif block.type == "tool_use":
-                self._inputs[number] = json.dumps(block.input, ensure_ascii=False)
+        self.model = getattr(message, "model", None) or ""
+        self.stop = getattr(message, "stop_reason", None) or "end_turn"
+        self._count(getattr(message, "usage", None))
+        for number, block in enumerate(getattr(message, "content", None) or ()):
+            if block.type == "tool_use":
+                self._said[number] = ("tool_use", json.dumps(block.input, ensure_ascii=False))
+            elif block.type in ("text", "thinking"):
+                self._said[number] = (block.type, getattr(block, block.type) or "")
 
     def add_event(self, event: Any) -> str:
         """Take one event in and return the text that it adds."""
         if event.type == "message_start":
             self.model = event.message.model
             self._count(event.message.usage)
-        elif event.type == "content_block_start" and event.content_block.type == "tool_use":
-            self._inputs[event.index] = ""
+        elif event.type == "content_block_start":
+            self._said[event.index] = (event.content_block.type, "")
         elif event.type == "content_block_delta":
             return self._add_delta(event.index, event.delta)
         elif event.type == "message_delta":
-            self._stop = event.delta.stop_reason or self._stop
+            self.stop = event.delta.stop_reason or self.stop
             self._count(event.usage)
+        elif event.type == "message_stop":
+            self.stop = self.stop or "end_turn"
         return ""
 
     def _add_delta(self, index: int, delta: Any) -> str:
-        if delta.type == "text_delta":
-            self._texts.append(delta.text)
-            return delta.text
-        if delta.type == "input_json_delta":
-            self._inputs[index] = self._inputs.get(index, "") + delta.partial_json
-            return delta.partial_json
-        return ""
+        name = {"text_delta": "text", "input_json_delta": "partial_json", "thinking_delta": "thinking"}.get(delta.type)
+        if name is None:
+            return ""
+        kind, text = self._said.get(index, ("text", ""))
+        piece: str = getattr(delta, name)
+        self._said[index] = (kind, text + piece)
+        return "" if name == "thinking" else piece
 
     def _count(self, usage: Any) -> None:
         for ours, theirs in (
@@ -169,33 +179,19 @@ class _Reading:
             if value is not None:
                 self._usage[ours] = value
 
-    def reply(self) -> Reply:
-        inputs = [text for text in self._inputs.values() if text.strip()]
-        text = inputs[0] if len(inputs) == 1 else _merge(inputs) if inputs else "".join(self._texts)
-        return Reply(text, TokenCount(**self._usage), self.model, _STOPS.get(self._stop, "end"))
+    def reply(self, shape: ReplyShape | None) -> Reply:
+        text = compose(shape, self._of("text"), self._of("tool_use"), self._of("thinking"))
+        return Reply(text, TokenCount(**self._usage), self.model, _STOPS.get(self.stop, "end"))
 
-
-def _merge(inputs: list[str]) -> str:
-    """Make one object of parallel tool calls: lists are joined in order, of other fields the first counts."""
-    merged: dict[str, Any] = {}
-    for text in inputs:
-        try:
-            values = json.loads(text)
-        except json.JSONDecodeError:
-            return inputs[0]
-        if not isinstance(values, dict):
-            return inputs[0]
-        for name, value in cast("dict[str, Any]", values).items():
-            if isinstance(value, list) and isinstance(merged.get(name), list):
-                merged[name] = merged[name] + value
-            else:
-                merged.setdefault(name, value)
-    return json.dumps(merged, ensure_ascii=False)
+    def _of(self, kind: str) -> list[str]:
+        return [text for said, text in self._said.values() if said == kind and text.strip()]
 
 
 def _messages(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
     texts = [part for message in messages for part in message.parts if isinstance(part, Text)]
-    kept = [text for text in texts if text.ends_prefix and not _is_empty(text)][-MARKS:]
+    ends = [text for text in texts if text.ends_prefix and not _is_empty(text)]
+    # The first stays when what follows is written anew; the newest two are this request's end and that of the last.
+    kept = ends if len(ends) <= MARKS else [ends[0], *ends[1 - MARKS :]]
     return [
         {"role": message.role, "content": [_block(part, kept) for part in message.parts if not _is_empty(part)]}
         for message in messages

@@ -36,6 +36,8 @@ class Autopilot:
 
     name = "autopilot"
     sees_images = False
+    context_window: int | None = None
+    compacts_itself: bool = False
 
     def __init__(self) -> None:
         self._planner = _Planner()

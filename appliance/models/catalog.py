@@ -52,7 +52,7 @@ class ModelEntry:
     """One model. `name` is ours and shown to people, `api_name` is what the provider's API is sent.
 
     `wire_name` is a member of WIRE_MODELS. `efforts` go upwards and are empty for a model that takes none;
-    `default_effort` is what the provider does when nothing is asked for. Sizes are in tokens.
+    `default_effort` is what the provider does when nothing is asked for. Sizes are in tokens, None when unknown.
     """
 
     name: str
@@ -61,15 +61,18 @@ class ModelEntry:
     wire_name: str
     efforts: tuple[Effort, ...] = ()
     default_effort: Effort | None = None
-    context_window: int = 32_000
+    context_window: int | None = None
     max_output_tokens: int = 8_000
     thinking: Thinking = "none"
     forced_tools: bool = True
     sees_images: bool = True
 
     def nearest_effort(self, wished: Effort | None) -> Effort | None:
-        """Return the rung that comes closest to the wish from below, the lowest one otherwise; None for no ladder."""
-        if wished is None or not self.efforts:
+        """Return the rung that comes closest to the wish from below, the lowest one otherwise.
+
+        None, which leaves it to the provider, for no ladder and for a model that cannot be kept from reasoning.
+        """
+        if wished is None or not self.efforts or (wished is Effort.NONE and wished not in self.efforts):
             return None
         order = list(Effort)
         lower = [effort for effort in self.efforts if order.index(effort) <= order.index(wished)]
@@ -121,7 +124,6 @@ AUTOPILOT = ModelEntry(
     provider="autopilot",
     api_name="autopilot",
     wire_name="bu-mini",
-    context_window=1_000_000,
     sees_images=False,
 )
 """The planner in our own code, which needs no key."""

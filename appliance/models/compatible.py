@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
 
-from appliance.errors import RunFailed
+from appliance.errors import ContextOverflow
 from appliance.events import TokenCount
 from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, ReplyShape
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import Service
 from appliance.models.loading import Kit
 from appliance.models.openai import data_url, open_client, with_schema
-from appliance.models.remote import BrokenOff, RemoteModel, count_tokens
+from appliance.models.remote import RemoteModel, count_tokens, read_error_body
+from appliance.models.replies import compose, is_object
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 Way = Literal["json_schema", "tool", "json_object", "text"]
 WAYS: tuple[Way, ...] = ("json_schema", "tool", "json_object", "text")
 """How a reply is held to its schema, strictest first."""
-
-PATIENCE = 300.0
-"""Seconds for one try; models on small machines are slow."""
 
 _REFUSALS = (400, 404, 415, 422, 500, 501)
 """Statuses with which servers are known to answer to a response format or a tool that they do not have."""
@@ -37,7 +35,10 @@ _log = structlog.get_logger()
 
 
 class CompatibleModel(RemoteModel):
-    """One of the models of the operator's own server."""
+    """One of the models of the operator's own server, which may be slow."""
+
+    usual_patience = 300.0
+    long_patience = 300.0
 
     def __init__(self, entry: ModelEntry, key: str, base_url: str) -> None:
         service = Service("The compatible server", base_url, "COMPATIBLE_API_KEY", "COMPATIBLE_BASE_URL", key)
@@ -49,45 +50,43 @@ class CompatibleModel(RemoteModel):
         """Return the client; servers without keys are sent a word instead, which the client insists on."""
         return open_client(kit, self.service.key or "none", self.service.address)
 
-    def patience(self, request: ModelRequest) -> float:
-        """Return the seconds one try may take."""
-        return min(PATIENCE, request.timeout)
-
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Ask, in a less strict way each time the server refuses, and remember the first that it took."""
         from openai import APIStatusError  # noqa: PLC0415
 
         if request.shape is None:
-            return await self._without_images(request, on_text, "text")
+            return (await self._without_images(request, on_text, "text"))[0]
         first: APIStatusError | None = None
         for way in WAYS[WAYS.index(self.way) :]:
             try:
-                reply = await self._without_images(request, on_text, way)
+                reply, is_held = await self._without_images(request, on_text, way)
             except APIStatusError as error:
-                if error.status_code not in _REFUSALS:
+                if error.status_code not in _REFUSALS or self._is_overflow(error):
                     raise
                 first = first or error
             else:
-                self._settle(way)
+                self._settle(way, is_ignored=reply.stop == "end" and not is_held)
                 return self._with_warnings(reply)
         if first is None:
             raise self.service.unintelligible()
         raise first
 
-    async def _without_images(self, request: ModelRequest, on_text: OnText | None, way: Way) -> Reply:
+    async def _without_images(self, request: ModelRequest, on_text: OnText | None, way: Way) -> tuple[Reply, bool]:
         """Ask in this way; without pictures, now and from here on, when the server says it takes none."""
         from openai import APIStatusError  # noqa: PLC0415
 
         try:
             return await self._ask_in(request, on_text, way)
         except APIStatusError as error:
-            if not self.sees_images or not _has_images(request) or not _ABOUT_IMAGES.search(error.message):
+            is_about_images = _ABOUT_IMAGES.search(error.message) and not self._is_overflow(error)
+            if not self.sees_images or not _has_images(request) or not is_about_images:
                 raise
             self.sees_images = False
             self._warn(f"{self.name} takes no pictures, so it works from the text of the page alone.")
             return await self._ask_in(request, on_text, way)
 
-    async def _ask_in(self, request: ModelRequest, on_text: OnText | None, way: Way) -> Reply:
+    async def _ask_in(self, request: ModelRequest, on_text: OnText | None, way: Way) -> tuple[Reply, bool]:
+        """Return the reply, and whether it keeps to the form that it was asked for in."""
         from openai import Timeout  # noqa: PLC0415
         from openai.types.chat import ChatCompletion  # noqa: PLC0415
 
@@ -99,23 +98,27 @@ class CompatibleModel(RemoteModel):
             completion = await create(**body, timeout=timeout)
             if not isinstance(completion, ChatCompletion):
                 raise self.service.unintelligible()
+            if fault := getattr(completion, "error", None):
+                raise self.service.failed_inside(*read_error_body({"error": fault}))
             reading.add(completion, whole=True)
         else:
             asked = {**body, "stream": True, "stream_options": {"include_usage": True}}
             async with await create(**asked, timeout=timeout) as chunks:
-                async for chunk in chunks:
-                    if piece := reading.add(chunk, whole=False):
-                        await on_text(piece)
+                with self.streaming():
+                    async for chunk in chunks:
+                        if piece := reading.add(chunk, whole=False):
+                            await on_text(piece)
         if not reading.begun:
             raise self.service.unintelligible()
         if not reading.has_answer:
-            raise BrokenOff(self._said_nothing())
-        return reading.reply(self.entry.api_name)
+            raise self.service.said_nothing()
+        return reading.reply(self.entry.api_name, request.shape), reading.is_held
 
     def body(self, request: ModelRequest, way: Way) -> dict[str, Any]:
         """Return the request in the form of chat completions, held to the schema in the given way."""
         turns = [_turn(message, with_images=self.sees_images) for message in request.messages]
-        system = with_schema(request.system, request.shape)
+        # A tool brings its schema along; a response format is a grammar, which most servers keep from the model.
+        system = request.system if way == "tool" else with_schema(request.system, request.shape)
         body: dict[str, Any] = {
             "model": self.entry.api_name,
             "messages": [{"role": "system", "content": system}, *turns] if system else turns,
@@ -124,13 +127,24 @@ class CompatibleModel(RemoteModel):
         }
         return {**body, **(_held_to(request.shape, way) if request.shape else {})}
 
-    def _settle(self, way: Way) -> None:
-        if way != self.way:
+    def _settle(self, way: Way, *, is_ignored: bool) -> None:
+        """Keep to the way that the server took, or to free text when it took a stricter one and ignores it."""
+        if is_ignored and way != "text":
+            self._warn(
+                "The compatible server ignores the form that replies are asked for in, so they are read out of its "
+                "text; a server that holds replies to a JSON Schema works more surely."
+            )
+            self.way = "text"
+        elif way != self.way:
             given = {"tool": "a forced tool", "json_object": "plain JSON", "text": "free text"}[way]
             self._warn(
                 f"The compatible server does not hold replies to a JSON Schema, so {given} is asked for instead."
             )
             self.way = way
+
+    def _is_overflow(self, error: Any) -> ContextOverflow | None:
+        word, said = read_error_body(error.body)
+        return self.service.overflow(error.status_code, word, said or error.message)
 
     def _warn(self, warning: str) -> None:
         _log.warning("model_degraded", model=self.name, text=warning)
@@ -140,9 +154,6 @@ class CompatibleModel(RemoteModel):
         warnings, self._warnings = tuple(self._warnings), []
         return Reply(reply.text, reply.tokens, reply.model_name, reply.stop, warnings)
 
-    def _said_nothing(self) -> RunFailed:
-        return self.service.broke_off("empty_answer", "it has neither text nor a tool call")
-
 
 class _Reading:
     """Gathers a reply from a whole completion or from its chunks."""
@@ -151,7 +162,8 @@ class _Reading:
         self.begun = False
         self._model = ""
         self._texts: list[str] = []
-        self._arguments: list[str] = []
+        self._thoughts: list[str] = []
+        self._arguments: dict[int, str] = {}
         self._finish = ""
         self._usage: Any = None
         self._refused = False
@@ -159,7 +171,13 @@ class _Reading:
     @property
     def has_answer(self) -> bool:
         """Whether anything was said, be it that the reply was cut or refused."""
-        return bool(self._texts or self._arguments or self._finish in ("length", "content_filter"))
+        said = [*self._texts, *self._thoughts, *self._arguments.values()]
+        return any(text.strip() for text in said) or self._finish in ("length", "content_filter")
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the answer keeps to the form it was asked for in: a call's input, or an object and nothing else."""
+        return bool(self._arguments) or is_object("".join(self._texts))
 
     def add(self, answer: Any, *, whole: bool) -> str:
         """Take a completion or a chunk in and return the text that it adds."""
@@ -171,18 +189,31 @@ class _Reading:
         choice = answer.choices[0]
         said: Any = choice.message if whole else choice.delta
         self._finish = choice.finish_reason or self._finish
-        calls: list[Any] = said.tool_calls or []
-        arguments: list[str] = [call.function.arguments or "" for call in calls if call.function]
-        self._arguments += [text for text in arguments if text]
+        arguments = self._add_calls(said.tool_calls or [])
+        for name in ("reasoning_content", "reasoning"):
+            if isinstance(thought := getattr(said, name, None), str):
+                self._thoughts.append(thought)
         refusal = getattr(said, "refusal", None)
         self._refused = self._refused or bool(refusal)
         text: str = said.content or refusal or ""
         if text:
             self._texts.append(text)
-        return text or "".join(arguments)
+        return text or arguments
 
-    def reply(self, asked_model: str) -> Reply:
-        text = "".join(self._arguments) or _THOUGHTS.sub("", "".join(self._texts))
+    def _add_calls(self, calls: list[Any]) -> str:
+        """Take calls in, which a stream writes piece by piece under their number."""
+        added = ""
+        for number, call in enumerate(calls):
+            if call.function and call.function.arguments:
+                index = getattr(call, "index", None)
+                index = number if index is None else index
+                self._arguments[index] = self._arguments.get(index, "") + call.function.arguments
+                added += call.function.arguments
+        return added
+
+    def reply(self, asked_model: str, shape: ReplyShape | None) -> Reply:
+        texts = [_THOUGHTS.sub("", "".join(self._texts))]
+        text = compose(shape, texts, list(self._arguments.values()), ["".join(self._thoughts)])
         refused = self._refused or self._finish == "content_filter"
         stop = "refusal" if refused else "length" if self._finish == "length" else "end"
         return Reply(text, _count(self._usage), self._model or asked_model, stop)

@@ -3,6 +3,7 @@
 import base64
 import json
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from appliance.events import TokenCount
 from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, ReplyShape
@@ -11,20 +12,23 @@ from appliance.models.failures import Service
 from appliance.models.loading import Kit
 from appliance.models.remote import (
     SDK_RETRIES,
-    BrokenOff,
     RemoteModel,
     count_tokens,
     give_up_on_long_waits,
     read_error_body,
 )
+from appliance.models.replies import compose
 from appliance.words import Effort
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-PATIENCE = 90.0
-LONG_PATIENCE = 240.0
-_LONG = (Effort.HIGH, Effort.XHIGH, Effort.MAX)
+COMPACT_FROM = 150_000
+"""Tokens of a request from which on the provider is to compact it."""
+
+_EXTRAS = ("context_management", "prompt_cache_key")
+"""What servers that imitate the provider may not know; left out once refused."""
+
 _REASONING_TOKENS = {
     Effort.NONE: 0,
     Effort.MINIMAL: 2_048,
@@ -39,45 +43,68 @@ _REASONING_TOKENS = {
 class OpenAIModel(RemoteModel):
     """One of OpenAI's models."""
 
+    usual_patience = 90.0
+    long_patience = 240.0
+
     def __init__(self, entry: ModelEntry, key: str, base_url: str = "") -> None:
         super().__init__(entry, Service("OpenAI", base_url, "OPENAI_API_KEY", "OPENAI_BASE_URL", key))
+        self._cache_key = f"pilothouse-{uuid4().hex[:16]}"
+        self._refused: set[str] = set()
 
     def connect(self, kit: Kit) -> "AsyncOpenAI":
         """Return the client."""
         return open_client(kit, self.service.key, self.service.address or "https://api.openai.com/v1")
 
-    def patience(self, request: ModelRequest) -> float:
-        """Return the seconds one try may take, which depend on the effort."""
-        seconds = LONG_PATIENCE if self._expected_effort(request) in _LONG else PATIENCE
-        return min(seconds, request.timeout)
+    @property
+    def compacts_itself(self) -> bool:
+        """Whether the provider shortens requests that grow beyond COMPACT_FROM."""
+        return "context_management" not in self._refused and (self.context_window or 0) > COMPACT_FROM
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Ask once and return the reply."""
+        """Ask, and once more without what only the provider itself takes where another server refuses that."""
+        from openai import BadRequestError  # noqa: PLC0415
+
+        try:
+            return await self._ask_once(request, on_text)
+        except BadRequestError as error:
+            refused = {name for name in _EXTRAS if name in error.message} - self._refused
+            if not refused:
+                raise
+            self._refused |= refused
+        return await self._ask_once(request, on_text)
+
+    async def _ask_once(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         from openai import Timeout  # noqa: PLC0415
 
         create: Any = self._client.responses.create
         body = self.body(request)
         timeout = Timeout(self.patience(request), connect=10.0)
         if on_text is None:
-            return self._read(await create(**body, timeout=timeout))
-        begun = False
+            return self._read(await create(**body, timeout=timeout), request)
         async with await create(**body, timeout=timeout, stream=True) as events:
-            async for event in events:
-                begun = True
-                if event.type in ("response.output_text.delta", "response.refusal.delta"):
-                    await on_text(event.delta)
-                elif event.type in ("response.completed", "response.incomplete", "response.failed"):
-                    return self._read(event.response)
-                elif event.type == "error":
-                    raise BrokenOff(self.service.broke_off(event.code or "", event.message))
+            with self.streaming():
+                return await self._read_stream(events, request, on_text)
+
+    async def _read_stream(self, events: Any, request: ModelRequest, on_text: OnText) -> Reply:
+        texts: dict[int, str] = {}
+        begun = False
+        async for event in events:
+            begun = True
+            if event.type in ("response.output_text.delta", "response.refusal.delta"):
+                texts[event.output_index] = texts.get(event.output_index, "") + event.delta
+                await on_text(event.delta)
+            elif event.type in ("response.completed", "response.incomplete", "response.failed"):
+                return self._read(event.response, request, tuple(texts.values()))
+            elif event.type == "error":
+                raise self.service.failed_inside(event.code or "", event.message or "")
         if not begun:
             raise self.service.unintelligible()
-        raise BrokenOff(self.service.broke_off("", "the stream ended without its last event"))
+        raise self.service.broke_off("the stream ended without its last event")
 
     def body(self, request: ModelRequest) -> dict[str, Any]:
         """Return the request in the form of the Responses API."""
         effort = self.entry.nearest_effort(request.effort)
-        room = _REASONING_TOKENS[self._expected_effort(request) or Effort.NONE]
+        room = _REASONING_TOKENS[effort or self.entry.default_effort or Effort.NONE]
         body: dict[str, Any] = {
             "model": self.entry.api_name,
             "instructions": with_schema(request.system, request.shape),
@@ -87,28 +114,34 @@ class OpenAIModel(RemoteModel):
         }
         if effort is not None:
             body["reasoning"] = {"effort": str(effort)}
+        if self.compacts_itself:
+            body["context_management"] = [{"type": "compaction", "compact_threshold": COMPACT_FROM}]
+        if "prompt_cache_key" not in self._refused:
+            body["prompt_cache_key"] = self._cache_key
         return body
 
-    def _expected_effort(self, request: ModelRequest) -> Effort | None:
-        return self.entry.nearest_effort(request.effort) or self.entry.default_effort
-
-    def _read(self, response: Any) -> Reply:
+    def _read(self, response: Any, request: ModelRequest, streamed: tuple[str, ...] = ()) -> Reply:
+        """Return the reply in a response, whatever else is in it; `streamed` is its text where the end repeats none."""
         from openai.types.responses import Response  # noqa: PLC0415
 
         if not isinstance(response, Response):
             raise self.service.unintelligible()
-        if response.status == "failed":
-            word, said = read_error_body(response.error.model_dump() if response.error else {})
-            raise BrokenOff(self.service.broke_off(word, said))
+        fault: Any = response.error
+        if fault or response.status == "failed":
+            raise self.service.failed_inside(*read_error_body({"error": fault.model_dump() if fault else {}}))
+        items: list[Any] = getattr(response, "output", None) or []
+        said = [_said(item) for item in items if item.type == "message"]
+        texts = [text for text, _ in said if text] or list(streamed)
+        thoughts = [
+            part.text for item in items if item.type == "reasoning" for part in getattr(item, "summary", None) or ()
+        ]
         reason = response.incomplete_details.reason if response.incomplete_details else None
-        texts: list[str] = []
-        refused = reason == "content_filter"
-        for item in response.output:
-            for part in item.content if item.type == "message" else ():
-                refused = refused or part.type == "refusal"
-                texts.append(part.refusal if part.type == "refusal" else part.text)
+        refused = reason == "content_filter" or any(is_refusal for _, is_refusal in said)
         stop = "refusal" if refused else "length" if response.status == "incomplete" else "end"
-        return Reply("".join(texts), _count(response.usage), response.model, stop)
+        if not texts and not thoughts and stop == "end":
+            raise self.service.said_nothing()
+        text = compose(request.shape, texts, thoughts=thoughts)
+        return Reply(text, _count(response.usage), response.model or self.entry.api_name, stop)
 
 
 def open_client(kit: Kit, key: str, base_url: str) -> "AsyncOpenAI":
@@ -127,7 +160,7 @@ def with_schema(system: str, shape: ReplyShape | None) -> str:
     """Return the system prompt with the reply's schema at its end, for APIs that are not given it in another way."""
     if shape is None:
         return system
-    schema = json.dumps(shape.schema, ensure_ascii=False, separators=(",", ":"))
+    schema = json.dumps(shape.shown, ensure_ascii=False, separators=(",", ":"))
     return (
         f"{system}\n\nReply with one JSON object that is valid against this schema, and with nothing else: "
         f"no code fence, no words before or after it. {shape.description}\n<json_schema>{schema}</json_schema>"
@@ -137,6 +170,14 @@ def with_schema(system: str, shape: ReplyShape | None) -> str:
 def data_url(image: Image) -> str:
     """Return the picture as a data URL."""
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
+
+
+def _said(item: Any) -> tuple[str, bool]:
+    """Return the text of a message and whether it is a refusal."""
+    parts: list[Any] = getattr(item, "content", None) or []
+    refusals = [part.refusal for part in parts if part.type == "refusal"]
+    texts = [getattr(part, "text", None) or "" for part in parts if part.type != "refusal"]
+    return "".join(refusals or texts), bool(refusals)
 
 
 def _turn(message: Message) -> dict[str, Any]:

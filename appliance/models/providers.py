@@ -1,6 +1,6 @@
 """Which models can be asked with the keys at hand, and the opening of one."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from appliance.errors import RequestInvalid
 from appliance.models.base import Model
@@ -10,7 +10,7 @@ from appliance.models.loading import load_kit
 
 @dataclass(frozen=True)
 class ProviderKeys:
-    """Keys and addresses of the providers; an empty string stands for "not set". Keys never show in a repr."""
+    """Keys and addresses of the providers; an empty string, or 0, stands for "not set". Keys never show in a repr."""
 
     anthropic_key: str = field(default="", repr=False)
     anthropic_base_url: str = ""
@@ -19,6 +19,7 @@ class ProviderKeys:
     compatible_base_url: str = ""
     compatible_key: str = field(default="", repr=False)
     compatible_models: tuple[str, ...] = ()
+    compatible_context_window: int = 0
 
     @property
     def providers(self) -> frozenset[Provider]:
@@ -97,6 +98,7 @@ def open_model(entry: ModelEntry, keys: ProviderKeys) -> Model:
     if entry.provider == "compatible":
         from appliance.models.compatible import CompatibleModel  # noqa: PLC0415
 
+        entry = replace(entry, context_window=keys.compatible_context_window or None)
         return CompatibleModel(entry, keys.compatible_key, keys.compatible_base_url)
     from appliance.models.autopilot import Autopilot  # noqa: PLC0415
 

@@ -2,70 +2,90 @@
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
-from appliance.errors import RunFailed
 from appliance.events import TokenCount
 from appliance.models.base import ModelRequest, OnText, Reply
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import LONGEST_PATIENCE, Service
 from appliance.models.loading import Kit, load_kit
 from appliance.surrogates import make_whole
+from appliance.words import Effort
 
+PATIENCE = 180.0
+_LONG = (Effort.HIGH, Effort.XHIGH, Effort.MAX)
 SDK_RETRIES = 2
 """Further tries the vendor's client makes by itself on rate limits, 5xx and lost connections."""
 
 
-class BrokenOff(Exception):
-    """A failure after the provider had begun to answer, which its client does not retry."""
-
-    def __init__(self, failure: RunFailed) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
-
-
 class RemoteModel(ABC):
-    """A model that is asked over HTTP through its vendor's client; subclasses speak one wire format each."""
+    """A model that is asked over HTTP through its vendor's client; subclasses speak one wire format each.
+
+    One try takes `usual_patience` seconds at most, `long_patience` at high effort.
+    """
+
+    usual_patience: ClassVar[float] = PATIENCE
+    long_patience: ClassVar[float] = PATIENCE
 
     def __init__(self, entry: ModelEntry, service: Service) -> None:
         self.name = entry.name
         self.sees_images = entry.sees_images
+        self.context_window = entry.context_window
         self.entry = entry
         self.service = service
         self._loading = load_kit(entry.provider)
-        self._asked_again = False
         self._client: Any = None
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
-        """Return the reply; raises RunFailed with the failure's kind and HTTP status.
+        """Return the reply; raises RunFailed with the failure's kind and HTTP status, and ContextOverflow.
 
-        `request.timeout` bounds the whole call, the client's own further tries included. An answer that breaks off
-        after it began is asked for once more in the life of this model.
+        `request.timeout` bounds the whole call, the client's own further tries included.
         """
         try:
             async with asyncio.timeout(request.timeout):
                 kit = await asyncio.shield(asyncio.wrap_future(self._loading))  # other models wait for it too
                 if self._client is None:
                     self._client = self.connect(kit)
-                try:
-                    return await self._exchange(kit, request, on_text)
-                except BrokenOff as broken:
-                    if self._asked_again:
-                        raise broken.failure from broken
-                    self._asked_again = True
-                try:
-                    return await self._exchange(kit, request, on_text)
-                except BrokenOff as broken:
-                    raise broken.failure from broken
+                return await self._exchange(kit, request, on_text)
         except TimeoutError as error:
             raise self.service.too_slow(request.timeout) from error
+
+    @property
+    def compacts_itself(self) -> bool:
+        """Whether the provider shortens requests that grow too long by itself."""
+        return False
+
+    def call_seconds(self, effort: Effort | None) -> float:
+        """Return the seconds that a whole call of this effort may take, further tries included."""
+        return max(PATIENCE, self._try_seconds(effort))
+
+    def patience(self, request: ModelRequest) -> float:
+        """Return the seconds one try may take within this request."""
+        return min(self._try_seconds(request.effort), request.timeout)
+
+    def _try_seconds(self, effort: Effort | None) -> float:
+        expected = self.entry.nearest_effort(effort) or self.entry.default_effort
+        return self.long_patience if expected in _LONG else self.usual_patience
 
     async def close(self) -> None:
         """Let go of connections; the model can still be asked afterwards and then connects anew."""
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+    @contextmanager
+    def streaming(self) -> Generator[None]:
+        """Stand around the reading of a stream, which the vendor's client does not begin anew when it breaks off."""
+        sdk = self._loading.result().sdk
+        try:
+            yield
+        except sdk.APITimeoutError:
+            raise
+        except sdk.APIConnectionError as error:
+            raise self.service.broke_off(error) from error
 
     @abstractmethod
     def connect(self, kit: Kit) -> Any:
@@ -87,26 +107,23 @@ class RemoteModel(ABC):
         except sdk.APIConnectionError as error:
             raise self.service.unreachable(error) from error
         except transport.TransportError as error:
-            raise BrokenOff(self.service.unreachable(error)) from error
+            raise self.service.broke_off(error) from error
         except sdk.APIStatusError as error:
             raise self._read_status(error) from error
         except sdk.APIError as error:
             word, said = read_error_body(error.body)
             if not word and not said:
                 raise self.service.unintelligible() from error
-            raise BrokenOff(self.service.broke_off(word, said or error.message)) from error
-
-    @abstractmethod
-    def patience(self, request: ModelRequest) -> float:
-        """Return the seconds that one try may take, which are the provider's own limit."""
+            raise self.service.failed_inside(word, said or error.message) from error
 
     def _read_status(self, error: Any) -> Exception:
         word, said = read_error_body(error.body)
         status = int(error.status_code)
         if status < 400:
-            return BrokenOff(self.service.broke_off(word, said))
-        waits = _read_number(error.response.headers.get("retry-after"))
-        return self.service.refused(status, said, model=self.entry.api_name, retry_after=waits)
+            return self.service.failed_inside(word, said)
+        if overflow := self.service.overflow(status, word, said or str(error.message)):
+            return overflow
+        return self.service.refused(status, said, model=self.entry.api_name, retry_after=_read_wait(error.response))
 
 
 def read_error_body(body: Any) -> tuple[str, str]:
@@ -123,16 +140,19 @@ def read_error_body(body: Any) -> tuple[str, str]:
 
 async def give_up_on_long_waits(response: Any) -> None:
     """Tell the vendor's client not to try again when it is asked to wait too long: a hook on its HTTP responses."""
-    waits = _read_number(response.headers.get("retry-after"))
+    waits = _read_wait(response)
     if waits is not None and waits > LONGEST_PATIENCE:
         response.headers["x-should-retry"] = "false"
 
 
-def _read_number(text: str | None) -> float | None:
-    try:
-        return float(text) if text else None
-    except ValueError:
-        return None
+def _read_wait(response: Any) -> float | None:
+    """Return the seconds after which the provider wants to be asked again, if it says."""
+    for header, per_second in (("retry-after-ms", 1_000), ("retry-after", 1)):
+        try:
+            return float(response.headers[header]) / per_second
+        except (KeyError, ValueError):
+            continue
+    return None
 
 
 def count_tokens(whole_input: int, details: Any, output: int) -> TokenCount:

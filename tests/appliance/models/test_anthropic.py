@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
+from appliance.errors import ContextOverflow
 from appliance.models.base import Message, Text
 from appliance.words import Effort
 from tests.appliance.models.asking import CLAUDE, PICTURE, SHAPE, a_request, ask_both_ways, opened, same_json
@@ -21,6 +24,11 @@ async def test_the_reply_shape_is_the_first_and_only_tool():
     ]
 
 
+async def test_where_the_shape_has_an_outline_the_tool_shows_that():
+    body = await body_of(CLAUDE, shape=replace(SHAPE, outline={"type": "object"}))
+    assert body["tools"][0]["input_schema"] == {"type": "object"}
+
+
 async def test_the_prefix_is_marked_after_the_system_prompt_and_where_the_request_says():
     body = await body_of(CLAUDE)
     assert body["system"] == [{"type": "text", "text": "You use a browser.", "cache_control": MARK}]
@@ -37,7 +45,7 @@ async def test_no_more_marks_are_set_than_the_api_takes():
     async with StandIn() as stand_in, opened(CLAUDE, stand_in) as model:
         await model.ask(a_request(*parts, Text("", ends_prefix=True)))
     blocks = stand_in.requests[0].body["messages"][0]["content"]
-    assert [block["text"] for block in blocks if "cache_control" in block] == ["Part 2.", "Part 3.", "Part 4."]
+    assert [block["text"] for block in blocks if "cache_control" in block] == ["Part 0.", "Part 3.", "Part 4."]
     assert len(blocks) == 5
 
 
@@ -63,7 +71,7 @@ async def test_turns_keep_their_roles():
         ("claude-opus-4.7", Effort.XHIGH, {"type": "adaptive"}, "xhigh", "auto"),
         ("claude-haiku-4.5", None, None, None, "tool"),
         ("claude-haiku-4.5", Effort.MEDIUM, {"type": "enabled", "budget_tokens": 8_192}, None, "auto"),
-        ("claude-fable-5", Effort.NONE, {"type": "adaptive"}, "low", "auto"),
+        ("claude-fable-5", Effort.NONE, None, None, "auto"),
         ("claude-sonnet-5.5", Effort.NONE, {"type": "between_tools"}, None, "auto"),
         ("claude-haiku-5.5", Effort.NONE, {"type": "disabled"}, None, "auto"),
     ],
@@ -86,3 +94,18 @@ async def test_a_reply_in_text_instead_of_the_tool_is_taken_too():
         whole, streamed, _ = await ask_both_ways(model, a_request())
     assert same_json(whole.text, streamed.text)
     assert '"done"' in whole.text
+
+
+async def test_the_answer_to_a_long_retry_has_a_ceiling_of_64_000_tokens():
+    assert (await body_of(CLAUDE, max_output_tokens=64_000))["max_tokens"] == 64_000
+    assert (await body_of("claude-haiku-4.5", max_output_tokens=64_000, effort=Effort.HIGH))["max_tokens"] == 64_000
+
+
+async def test_a_reply_that_hits_the_end_of_the_window_is_an_overflow():
+    body = {
+        "id": "m", "type": "message", "role": "assistant", "model": "m", "content": [],
+        "stop_reason": "model_context_window_exceeded", "usage": {"input_tokens": 1, "output_tokens": 1},
+    }  # fmt: skip
+    async with StandIn([{"__http__": 200, "body": body}]) as stand_in, opened(CLAUDE, stand_in) as model:
+        with pytest.raises(ContextOverflow, match="no room"):
+            await model.ask(a_request())

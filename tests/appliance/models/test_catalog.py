@@ -130,9 +130,14 @@ def test_an_effort_the_model_cannot_do_is_refused_by_field(
 
 
 def test_the_nearest_effort_is_the_next_lower_one_or_else_the_lowest():
-    assert entry("gpt-5-mini").nearest_effort(Effort.NONE) is Effort.MINIMAL
     assert entry("claude-haiku-4.5").nearest_effort(Effort.MAX) is Effort.HIGH
     assert entry("claude-opus-4.6").nearest_effort(Effort.XHIGH) is Effort.HIGH
-    assert entry("claude-fable-5").nearest_effort(Effort.NONE) is Effort.LOW
+    assert entry("claude-fable-5").nearest_effort(Effort.MINIMAL) is Effort.LOW
     assert entry("autopilot").nearest_effort(Effort.LOW) is None
     assert entry("gpt-5.5").nearest_effort(None) is None
+
+
+def test_a_model_that_always_reasons_does_so_as_it_likes_when_asked_not_to():
+    assert entry("claude-sonnet-5").nearest_effort(Effort.NONE) is Effort.NONE
+    for name in ("claude-fable-5", "claude-mythos-5", "gpt-5-mini"):
+        assert entry(name).nearest_effort(Effort.NONE) is None

@@ -1,11 +1,12 @@
 import json
+from dataclasses import replace
 
 import pytest
 
-from appliance.errors import RunFailed
+from appliance.errors import ContextOverflow, RunFailed
 from appliance.models.base import Text
 from appliance.models.providers import ProviderKeys, find_model, open_model
-from tests.appliance.models.asking import LOCAL, PICTURE, SHAPE, a_request, opened
+from tests.appliance.models.asking import LOCAL, PICTURE, SHAPE, a_request, keys_for, opened
 from tests.stand_in import Received, StandIn
 
 WAYS = {
@@ -52,17 +53,22 @@ async def test_what_the_server_refuses_is_given_up_once_and_said_once(refuses: l
     assert second.warnings == ()
 
 
-async def test_a_schema_is_in_the_prompt_in_every_way():
+async def test_a_schema_is_told_once_in_every_way_and_a_grammar_is_the_whole_of_it():
+    shape = replace(SHAPE, outline={"type": "object", "properties": {"action": {}}})
     async with StandIn(refuses=["json_schema", "tools", "json_object"]) as stand_in, opened(LOCAL, stand_in) as model:
-        await model.ask(a_request())
+        await model.ask(a_request(shape=shape))
     for received in stand_in.requests:
-        assert f"<json_schema>{json.dumps(SHAPE.schema, separators=(',', ':'))}</json_schema>" in received.text
+        told = f"<json_schema>{json.dumps(shape.outline, separators=(',', ':'))}</json_schema>" in received.text
+        assert told == ("tools" not in received.body)
+    grammar, tool, *_ = (received.body for received in stand_in.requests)
+    assert grammar["response_format"]["json_schema"]["schema"] == shape.schema
+    assert tool["tools"][0]["function"]["parameters"] == shape.schema
 
 
 async def test_a_server_that_fails_whatever_it_is_asked_is_told_by_its_first_word():
-    step = {"__http__": 400, "message": "context length exceeded"}
+    step = {"__http__": 400, "message": "the model is not loaded"}
     async with StandIn([step]) as stand_in, opened(LOCAL, stand_in) as model:
-        with pytest.raises(RunFailed, match="context length exceeded"):
+        with pytest.raises(RunFailed, match="the model is not loaded"):
             await model.ask(a_request())
         assert [way_of(received) for received in stand_in.requests] == list(WAYS)
         with pytest.raises(RunFailed):
@@ -95,8 +101,36 @@ async def test_a_server_needs_no_key():
     assert "done" in reply.text
 
 
-async def test_an_empty_answer_is_asked_for_again_and_then_told():
-    async with StandIn([{"reply": "", "__text__": True}]) as stand_in, opened(LOCAL, stand_in) as model:
-        with pytest.raises(RunFailed, match="neither text nor a tool call"):
+@pytest.mark.parametrize("reply", ["", "   "])
+async def test_an_empty_answer_is_a_passing_fault(reply: str):
+    async with StandIn([{"reply": reply, "__text__": True}]) as stand_in, opened(LOCAL, stand_in) as model:
+        with pytest.raises(RunFailed, match="is empty") as failed:
             await model.ask(a_request())
-        assert len(stand_in.requests) == 2
+        assert len(stand_in.requests) == 1
+    assert failed.value.is_transient
+
+
+async def test_a_server_that_ignores_the_form_of_replies_is_told_once_and_read_by_its_text():
+    prose = {"reply": {"wait": {}}, "__leak__": "fence"}
+    async with StandIn([prose]) as stand_in, opened(LOCAL, stand_in) as model:
+        first, second = await model.ask(a_request()), await model.ask(a_request())
+    assert [way_of(received) for received in stand_in.requests] == ["json_schema", "text"]
+    assert json.loads(first.text)["action"] == json.loads(second.text)["action"] == [{"wait": {}}]
+    assert [len(first.warnings), len(second.warnings)] == [1, 0]
+    assert "ignores the form" in first.warnings[0]
+
+
+async def test_too_long_a_request_is_not_taken_for_a_form_or_a_picture_that_the_server_refuses():
+    async with StandIn([{"__overflow__": True}]) as stand_in, opened(LOCAL, stand_in) as model:
+        with pytest.raises(ContextOverflow):
+            await model.ask(a_request())
+        assert len(stand_in.requests) == 1
+        assert model.sees_images
+
+
+async def test_the_window_is_what_the_operator_says_and_unknown_otherwise():
+    async with StandIn() as stand_in:
+        keys = keys_for(stand_in)
+        assert open_model(find_model(LOCAL, keys), keys).context_window is None
+        keys = replace(keys, compatible_context_window=8_192)
+        assert open_model(find_model(LOCAL, keys), keys).context_window == 8_192

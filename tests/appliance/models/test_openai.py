@@ -1,11 +1,16 @@
 import json
+from dataclasses import replace
 
 import pytest
 
+from appliance.events import TokenCount
 from appliance.models.base import Message, Text
+from appliance.models.openai import OpenAIModel
 from appliance.words import Effort
 from tests.appliance.models.asking import GPT, SHAPE, a_request, opened
 from tests.stand_in import StandIn
+
+HIGH = (Effort.HIGH, Effort.XHIGH, Effort.MAX)
 
 
 async def body_of(name: str, **changes: object) -> dict:
@@ -24,6 +29,11 @@ async def test_the_schema_rides_at_the_end_of_the_system_prompt():
     assert body["store"] is False
 
 
+async def test_where_the_shape_has_an_outline_the_prompt_shows_that():
+    body = await body_of(GPT, shape=replace(SHAPE, outline={"type": "object"}))
+    assert body["instructions"].endswith('<json_schema>{"type":"object"}</json_schema>')
+
+
 @pytest.mark.parametrize(
     ("name", "effort", "sent", "most_tokens"),
     [
@@ -31,7 +41,8 @@ async def test_the_schema_rides_at_the_end_of_the_system_prompt():
         ("gpt-5.6-terra", Effort.NONE, "none", 16_000),
         ("gpt-5.6-terra", Effort.MAX, "max", 44_672),
         ("gpt-5.5", Effort.MAX, "xhigh", 44_672),
-        ("gpt-5-mini", Effort.NONE, "minimal", 18_048),
+        ("gpt-5-mini", Effort.NONE, None, 24_192),
+        ("gpt-5-mini", Effort.MINIMAL, "minimal", 18_048),
     ],
 )
 async def test_effort_is_sent_as_the_model_knows_it_with_room_to_reason(
@@ -49,3 +60,53 @@ async def test_turns_are_written_as_input_and_output():
         await model.ask(type(request)(request.purpose, "", turns, SHAPE))
     kinds = [(turn["role"], turn["content"][0]["type"]) for turn in stand_in.requests[0].body["input"]]
     assert kinds == [("user", "input_text"), ("assistant", "output_text"), ("user", "input_text")]
+
+
+async def test_long_requests_are_compacted_by_the_provider_from_150_000_tokens_on():
+    async with StandIn() as stand_in, opened(GPT, stand_in) as model:
+        await model.ask(a_request())
+        assert model.compacts_itself
+        assert model.context_window == 1_050_000
+    assert stand_in.requests[0].body["context_management"] == [{"type": "compaction", "compact_threshold": 150_000}]
+
+
+async def test_the_requests_of_one_run_share_a_cache_key_that_no_other_run_has():
+    async with StandIn() as stand_in:
+        for _ in range(2):
+            async with opened(GPT, stand_in) as model:
+                await model.ask(a_request())
+                await model.ask(a_request())
+    keys = [received.body["prompt_cache_key"] for received in stand_in.requests]
+    assert keys[0] == keys[1] != keys[2] == keys[3]
+
+
+async def test_what_only_the_provider_itself_takes_is_left_out_once_another_server_refuses_it():
+    said = "Unknown parameter: 'context_management'."
+    scenario = [{"__http__": 400, "message": said}, {"done": {"text": "x"}}]
+    async with StandIn(scenario) as stand_in, opened(GPT, stand_in) as model:
+        await model.ask(a_request())
+        await model.ask(a_request())
+        assert not model.compacts_itself
+    sent = ["context_management" in received.body for received in stand_in.requests]
+    assert sent == [True, False, False]
+    assert all("prompt_cache_key" in received.body for received in stand_in.requests)
+
+
+async def test_items_that_are_no_message_are_read_over():
+    message = {
+        "id": "m", "type": "message", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": '{"action": []}', "annotations": []}],
+    }  # fmt: skip
+    odd = [{"id": "c", "type": "compaction", "encrypted_content": "…"}, {"id": "x", "type": "of_next_year"}, message]
+    body = {"id": "r", "object": "response", "status": "completed", "model": "m", "output": odd, "created_at": 1}
+    async with StandIn([{"__http__": 200, "body": body}]) as stand_in, opened(GPT, stand_in) as model:
+        reply = await model.ask(a_request())
+    assert (reply.text, reply.tokens, reply.stop) == ('{"action": []}', TokenCount(), "end")
+
+
+async def test_a_try_may_take_90_seconds_and_240_at_high_effort():
+    async with StandIn() as stand_in, opened(GPT, stand_in) as model:
+        assert isinstance(model, OpenAIModel)
+        tries = [model.patience(a_request(effort=effort, timeout=999.0)) for effort in (None, Effort.LOW, *HIGH)]
+        assert tries == [90, 90, 240, 240, 240]
+        assert [model.call_seconds(effort) for effort in (None, Effort.HIGH)] == [180, 240]
