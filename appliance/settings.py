@@ -40,6 +40,9 @@ class Settings(BaseSettings):
     compatible_base_url: str = Field("", description="Address of a server that speaks OpenAI's chat API.")
     compatible_api_key: SecretStr | None = Field(None, description="Key for that server, if it wants one.")
     compatible_models: NameList = Field((), description="Names of the models that server has.")
+    compatible_context_window: int = Field(
+        0, ge=0, description="Tokens that those models read in one request; 0 for unknown."
+    )
     default_model: str = Field("", description="Model used when a task names none; by default the best that has a key.")
     max_concurrent_sessions: int = Field(1, ge=1, le=64, description="Number of slots: how many browsers work at once.")
     chromium_path: str = Field("", description="Chromium program; by default the one of the system.")

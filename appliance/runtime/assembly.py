@@ -98,6 +98,7 @@ def make_keys(settings: Settings) -> ProviderKeys:
         compatible_base_url=settings.compatible_base_url,
         compatible_key=_reveal(settings.compatible_api_key),
         compatible_models=settings.compatible_models,
+        compatible_context_window=settings.compatible_context_window,
     )
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from appliance.errors import ActionRefused, SettingsInvalid
-from appliance.runtime.assembly import make_equipment, open_appliance
+from appliance.runtime.assembly import make_equipment, make_keys, open_appliance
 from appliance.runtime.folders import prepare_data_dir
 from appliance.runtime.links import Signer
 from appliance.runtime.secret import read_secret
@@ -84,3 +84,10 @@ async def test_of_our_own_server_the_browser_may_open_the_demonstration_site_onl
         policy.check_url(f"http://x@127.0.0.1:{settings.port}/demo/")
     with pytest.raises(ActionRefused):
         policy.check_url(f"http://127.0.0.1:{settings.cdp_port_base}/demo/")
+
+
+def test_what_the_settings_say_of_a_compatible_server_reaches_the_models():
+    keys = make_keys(
+        Settings(compatible_base_url="http://m", compatible_models="a, b", compatible_context_window=8_192)
+    )
+    assert (keys.compatible_models, keys.compatible_context_window) == (("a", "b"), 8_192)
