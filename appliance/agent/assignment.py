@@ -19,8 +19,8 @@ class EarlierTurn:
 class Assignment:
     """One task with its limits: steps, seconds and, if given, money in US dollars.
 
-    `earlier` are the turns of the conversation so far, oldest first. `replays` names the run that is done again, if
-    one is.
+    `earlier` are the turns of the conversation so far, oldest first. `run` is what the run is called outside, `replays`
+    likewise the run that is done again, if one is.
     """
 
     task: str
@@ -31,4 +31,5 @@ class Assignment:
     effort: Effort | None = None
     system_prompt_extension: str = ""
     earlier: tuple[EarlierTurn, ...] = ()
+    run: str = ""
     replays: str | None = None

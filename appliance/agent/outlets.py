@@ -65,6 +65,7 @@ class Outlets:
                 max_steps=assignment.max_steps,
                 timeout=assignment.timeout,
                 output_schema=assignment.output_schema,
+                run=assignment.run,
                 replays=assignment.replays,
             )
         )

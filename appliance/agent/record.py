@@ -27,13 +27,14 @@ class Entry(msgspec.Struct, frozen=True, tag_field="entry", kw_only=True, omit_d
 
 
 class RunOpened(Entry, frozen=True, tag="run_opened"):
-    """A run begins; `replays` names the run whose record is done again, if one is."""
+    """The run of that name begins; `replays` names the run whose record is done again, if one is."""
 
     task: str
     model: str
     max_steps: int
     timeout: float
     output_schema: dict[str, Any] | None = None
+    run: str = ""
     replays: str | None = None
 
 

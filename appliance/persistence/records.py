@@ -59,8 +59,17 @@ class SessionRecord:
 
 
 @dataclass(frozen=True)
+class ReplaySource:
+    """The recorded run that a replay does again; `with_model` also does the actions again that ask a model."""
+
+    session_id: UUID
+    run_id: UUID
+    with_model: bool = False
+
+
+@dataclass(frozen=True)
 class RunRecord:
-    """One task of a session."""
+    """One task of a session; `replays` is set when the run does a recorded one again."""
 
     id: UUID
     session_id: UUID
@@ -76,6 +85,7 @@ class RunRecord:
     is_successful: bool | None = None
     failure: FailureKind | None = None
     failure_status_code: int | None = None
+    replays: ReplaySource | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from sqlalchemy import Row, func, insert, select, update
 from appliance.errors import NotFound
 from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
-from appliance.persistence.records import RunRecord
+from appliance.persistence.records import ReplaySource, RunRecord
 from appliance.persistence.tables import runs
 from appliance.persistence.transaction import Transaction
 from appliance.words import Ending, FailureKind, RunStatus
@@ -28,7 +28,9 @@ class RunChanges(TypedDict, total=False):
     failure_status_code: int | None
 
 
-async def add_run(transaction: Transaction, session_id: UUID, *, task: str, model: str) -> RunRecord:
+async def add_run(
+    transaction: Transaction, session_id: UUID, *, task: str, model: str, replays: ReplaySource | None = None
+) -> RunRecord:
     """Write a new queued run with the session's next number, counted from 1, and return it."""
     last = await transaction.scalar(select(func.max(runs.c.number)).where(runs.c.session_id == session_id))
     run = RunRecord(
@@ -39,6 +41,7 @@ async def add_run(transaction: Transaction, session_id: UUID, *, task: str, mode
         model=model,
         status=RunStatus.QUEUED,
         created_at=utc_now(),
+        replays=replays,
     )
     await transaction.execute(
         insert(runs).values(
@@ -49,6 +52,7 @@ async def add_run(transaction: Transaction, session_id: UUID, *, task: str, mode
             model=model,
             status=run.status,
             created_at=run.created_at,
+            replays=None if replays is None else _pack(replays),
         )
     )
     return run
@@ -109,4 +113,13 @@ def _to_record(row: Row[Any]) -> RunRecord:
         is_successful=row.is_successful,
         failure=row.failure,
         failure_status_code=row.failure_status_code,
+        replays=None if row.replays is None else _unpack(row.replays),
     )
+
+
+def _pack(source: ReplaySource) -> dict[str, Any]:
+    return {"session": str(source.session_id), "run": str(source.run_id), "with_model": source.with_model}
+
+
+def _unpack(document: dict[str, Any]) -> ReplaySource:
+    return ReplaySource(UUID(document["session"]), UUID(document["run"]), with_model=document["with_model"])

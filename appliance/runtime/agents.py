@@ -13,6 +13,8 @@ from appliance.agent.assignment import Assignment, EarlierTurn
 from appliance.agent.loop import Agent
 from appliance.agent.outlets import Outlets
 from appliance.agent.record import Record
+from appliance.agent.recorded import load
+from appliance.agent.replay import Original, Replay
 from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
 from appliance.errors import MachineFault
@@ -20,7 +22,7 @@ from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.models.catalog import ModelEntry
 from appliance.models.prices import price
-from appliance.persistence.records import RunRecord, SessionRecord
+from appliance.persistence.records import ReplaySource, RunRecord, SessionRecord
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.settling import Tally
 from appliance.sensitive import SensitiveData
@@ -44,19 +46,34 @@ def assign(session: SessionRecord, run: RunRecord, earlier: tuple[RunRecord, ...
         effort=session.effort,
         system_prompt_extension=session.system_prompt_extension,
         earlier=tuple(EarlierTurn(turn.task, _answer(turn)) for turn in earlier),
+        run=str(run.id),
+        replays=None if run.replays is None else str(run.replays.run_id),
     )
 
 
-def assemble(
-    assignment: Assignment,
-    browser: Browser,
-    model: Model,
-    folders: SessionFolders,
-    outlets: Outlets,
-    sensitive: SensitiveData,
-) -> Agent:
+def assemble(assignment: Assignment, context: ActionContext, outlets: Outlets) -> Agent:
     """Return the agent, ready to run."""
-    context = ActionContext(
+    return Agent(assignment, context, Registry(), outlets)
+
+
+def assemble_replay(
+    source: ReplaySource, folders: SessionFolders, assignment: Assignment, context: ActionContext, outlets: Outlets
+) -> Replay:
+    """Return the replay of a run that was recorded in the folders, ready to run; raises MachineFault without record."""
+    try:
+        runs = [run for run in load(folders.record) if run.opened.run == str(source.run_id)]
+    except (OSError, ValueError) as error:
+        raise MachineFault(f"The record to be replayed cannot be read ({error}).") from error
+    if not runs:
+        raise MachineFault("The record to be replayed is gone; give the task again instead.")
+    return Replay(Original(runs[-1], source.with_model), assignment, context, Registry(), outlets)
+
+
+def make_context(
+    assignment: Assignment, browser: Browser, model: Model, folders: SessionFolders, sensitive: SensitiveData
+) -> ActionContext:
+    """Return what the actions of a run work with."""
+    return ActionContext(
         browser=browser,
         scratchpad=Scratchpad(folders.scratchpad),
         model=model,
@@ -65,7 +82,6 @@ def assemble(
         effort=assignment.effort,
         sensitive=sensitive,
     )
-    return Agent(assignment, context, Registry(), outlets)
 
 
 def make_outlets(run: RunRecord, entry: ModelEntry, folders: SessionFolders, tally: Tally) -> Outlets:

@@ -23,6 +23,7 @@ from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import make_layout, prepare_data_dir
 from appliance.runtime.links import Signer
 from appliance.runtime.recovery import recover
+from appliance.runtime.replays import Replays
 from appliance.runtime.sealing import Seal
 from appliance.runtime.secret import read_secret
 from appliance.runtime.sessions import Sessions
@@ -43,6 +44,7 @@ class Appliance:
     pool: SlotPool
     dispatcher: Dispatcher
     sessions: Sessions
+    replays: Replays
     provider_keys: ProviderKeys
     signer: Signer
     secret: bytes
@@ -82,6 +84,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
                 ModelRules(equipment.keys, settings.default_model),
                 equipment.seal,
             ),
+            replays=Replays(settings, database, equipment.hub, dispatcher, equipment.keys),
             provider_keys=equipment.keys,
             signer=Signer(secret),
             secret=secret,

@@ -45,6 +45,7 @@ from appliance.words import RunStatus, SessionStatus
 
 if TYPE_CHECKING:
     from appliance.agent.loop import Agent
+    from appliance.agent.replay import Replay
 
 _CANCEL_CAP = 3.0
 _LAST_WORDS = 0.5
@@ -67,7 +68,7 @@ class Worker:
         self._equipment = equipment
         self._halt: Halt | None = None
         self._halted = asyncio.Event()
-        self._agent: Agent | None = None
+        self._agent: Agent | Replay | None = None
         self._tally: Tally | None = None
         self._sensitive = SensitiveData()
 
@@ -162,7 +163,7 @@ class Worker:
         log.info("browser is ready", run=str(self.run.id), slot=self.slot.number, milliseconds=laps.times)
         return await self._run_agent(agent, browser)
 
-    async def _assemble(self, place: Place, entry: ModelEntry, browser: Browser, model: Model) -> "Agent":
+    async def _assemble(self, place: Place, entry: ModelEntry, browser: Browser, model: Model) -> "Agent | Replay":
         from appliance.runtime import agents  # noqa: PLC0415  (loaded by now, in the background)
 
         async with self._equipment.database.read() as transaction:
@@ -171,10 +172,16 @@ class Worker:
         self._tally = Tally(self._equipment, self.run, entry)
         outlets = agents.make_outlets(self.run, entry, place.folders, self._tally)
         assignment = agents.assign(place.session, self.run, earlier)
-        self._agent = agents.assemble(assignment, browser, model, place.folders, outlets, self._sensitive)
+        context = agents.make_context(assignment, browser, model, place.folders, self._sensitive)
+        source = self.run.replays
+        if source is None:
+            self._agent = agents.assemble(assignment, context, outlets)
+        else:
+            folders = SessionFolders.of(self._equipment.settings, source.session_id)
+            self._agent = await asyncio.to_thread(agents.assemble_replay, source, folders, assignment, context, outlets)
         return self._agent
 
-    async def _run_agent(self, agent: "Agent", browser: Browser) -> Outcome:
+    async def _run_agent(self, agent: "Agent | Replay", browser: Browser) -> Outcome:
         """Let the agent work; when its browser goes away while it waits for something else, it need not wait on."""
         working = asyncio.create_task(agent.run(), name=f"agent {self.run.id}")
         lost = asyncio.create_task(browser.lost.wait())

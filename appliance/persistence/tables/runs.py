@@ -23,5 +23,6 @@ runs = Table(
     Column("is_successful", Boolean),
     Column("failure", Word(FailureKind)),
     Column("failure_status_code", Integer),
+    Column("replays", Json),
     UniqueConstraint("session_id", "number"),
 )
