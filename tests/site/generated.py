@@ -13,3 +13,18 @@ def rows_page(nodes: int) -> str:
         "<!doctype html><html><head><title>Rows</title><style>.row{display:flex;gap:6px}</style></head>"
         f"<body><h1>Rows</h1>{rows}</body></html>"
     )
+
+
+def code_of(number: int) -> str:
+    """Return the code that the page of an item shows, and no other page."""
+    return f"K{number * 7919 % 10_000:04}"
+
+
+def shelf_page(number: int) -> str:
+    """Return the page of an item: its code among other text, and the way to the next one."""
+    filler = "".join(f"<p>Paragraph {line} on item {number} is of no importance at all.</p>" for line in range(30))
+    return (
+        f"<!doctype html><html><head><title>Item {number}</title></head><body><h1>Item {number}</h1>"
+        f'<p>Code of item {number}: {code_of(number)}</p><a href="/shelf?item={number + 1}">Next item</a>'
+        f"{filler}</body></html>"
+    )

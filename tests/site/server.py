@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
-from tests.site.generated import rows_page
+from tests.site.generated import rows_page, shelf_page
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 PAGES = Path(__file__).parent / "pages"
@@ -214,6 +214,11 @@ def _rows(handler: _Handler, query: Query, body: bytes) -> None:
     handler.answer(rows_page(int(query.get("nodes", "1000"))))
 
 
+def _shelf(handler: _Handler, query: Query, body: bytes) -> None:
+    """Answer with the page of an `item`, which links to the next."""
+    handler.answer(shelf_page(int(query["item"])))
+
+
 def _echo(handler: _Handler, query: Query, body: bytes) -> None:
     """Show what was sent."""
     fields = parse_qs(body.decode(errors="replace"), keep_blank_values=True) if body else query
@@ -230,5 +235,6 @@ ROUTES: dict[str, Callable[[_Handler, Query, bytes], None]] = {
     "/status": _status,
     "/attachment": _attachment,
     "/rows": _rows,
+    "/shelf": _shelf,
     "/echo": _echo,
 }

@@ -42,7 +42,17 @@ def resolve(reply: Any, texts: list[str]) -> Any:
         return [resolve(item, texts) for item in reply]
     if not isinstance(reply, dict):
         return reply
+    if "__seen__" in reply:
+        return _quote(reply["__seen__"], texts, everything=reply.get("all", False))
     return {key: _resolve_value(key, value, texts) for key, value in reply.items()}
+
+
+def _quote(pattern: str, texts: list[str], *, everything: bool) -> str:
+    """Return the last text of the request that the pattern fits, or all different ones; raises NotOnPage."""
+    found = list(dict.fromkeys(match[0] for match in re.finditer(pattern, "\n".join(texts))))
+    if not found:
+        raise NotOnPage(f"Nothing in the request fits {pattern!r}")
+    return "; ".join(found) if everything else found[-1]
 
 
 def read_lines(texts: list[str]) -> list[Line]:

@@ -9,6 +9,8 @@ of
   [{"input": …}, {"click": …}]                  a chain of actions, wrapped likewise
   {"what_i_see": "…", "action": […]}            a whole reply, sent as it stands
   "no JSON at all"                              raw text, on every wire format (nonsense, tool-less answer)
+  {"__seen__": "Code: \\w+", "all": true}        in place of any text: what of the request fits the pattern, the last
+                                                such text, or all different ones
   {"__parallel__": [<step>, <step>]}            several replies at once: parallel tool calls, or texts one after another
 
 or a failure:

@@ -92,7 +92,8 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
     """Return a function that makes a run from a scenario.
 
     `provider` is the wire format or "autopilot", `on` another browser than the shared one, `clocks` and `registry`
-    those of the agent where they are not the usual ones, the rest the assignment's.
+    those of the agent where they are not the usual ones, `window` the compatible model's in tokens, the rest the
+    assignment's.
     """
     opened: list[tuple[StandIn, Model]] = []
 
@@ -103,10 +104,11 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
         on: Browser | None = None,
         clocks: Clocks | None = None,
         registry: Registry | None = None,
+        window: int = 0,
         **assignment: Any,
     ) -> Work:
         stand_in = StandIn(scenario)
-        model = open_model_of(stand_in, provider)
+        model = open_model_of(stand_in, provider, window)
         opened.append((stand_in, model))
         task = Assignment(**{"task": "Do what the scenario says.", **assignment})
         context = ActionContext(
@@ -144,7 +146,7 @@ async def finish(prepare: Prepare) -> Finish:
     return work_to_the_end
 
 
-def open_model_of(stand_in: StandIn, provider: str) -> Model:
+def open_model_of(stand_in: StandIn, provider: str, window: int = 0) -> Model:
     keys = ProviderKeys(
         anthropic_key="sk-ant-test",
         anthropic_base_url=stand_in.anthropic_url,
@@ -153,6 +155,7 @@ def open_model_of(stand_in: StandIn, provider: str) -> Model:
         compatible_base_url=stand_in.compatible_url,
         compatible_key="test",
         compatible_models=("llama-3",),
+        compatible_context_window=window,
     )
     entry = find_entry(NAMES[provider], keys.compatible_models)
     assert entry is not None
