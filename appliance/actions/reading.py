@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
+from appliance.browser.documents import Answer
 from appliance.browser.effects import page_function
 from appliance.errors import ActionInvalid
 from appliance.words import ReceiptStatus
@@ -27,29 +28,45 @@ class FindElements(Parameters):
 
 
 async def _search_page(context: ActionContext, parameters: SearchPage) -> Receipt:
+    browser = context.browser
     function = page_function("sight", "searchPage")
-    found = await context.browser.tab.run(function, parameters.pattern, parameters.regex, MAX_HITS)
-    if "error" in found:
-        raise ActionInvalid(f"The pattern is not a regular expression: {found['error']}.")
-    total, hits = int(found["total"]), found["hits"]
+    answers = await browser.run_everywhere(function, parameters.pattern, parameters.regex, MAX_HITS)
+    if "error" in answers[0].value:
+        raise ActionInvalid(f"The pattern is not a regular expression: {answers[0].value['error']}.")
+    total = sum(int(answer.value["total"]) for answer in answers)
     if not total:
         return Receipt(ReceiptStatus.OK, f'No place on the page has "{parameters.pattern}".')
-    lines = [f"{hit['before']} «{hit['match']}» {hit['after']}".strip() for hit in hits]
-    shown = f", the first {len(hits)} are shown" if total > len(hits) else ""
+    lines = [
+        f"{_where(answer, browser.line_number(answer, hit['place']) if hit['place'] >= 0 else None)}"
+        f"{hit['before']} «{hit['match']}» {hit['after']}".strip()
+        for answer in answers
+        for hit in answer.value["hits"]
+    ][:MAX_HITS]
+    shown = f", the first {len(lines)} are shown" if total > len(lines) else ""
     text = f'{total} place(s) on the page have "{parameters.pattern}"{shown}.'
     return Receipt(ReceiptStatus.OK, text, carried="\n".join(lines))
 
 
 async def _find_elements(context: ActionContext, parameters: FindElements) -> Receipt:
-    found = await context.browser.tab.run(page_function("sight", "findElements"), parameters.selector, MAX_FOUND)
-    if "error" in found:
+    function = page_function("sight", "findElements")
+    answers = await context.browser.run_everywhere(function, parameters.selector, MAX_FOUND)
+    if "error" in answers[0].value:
         raise ActionInvalid(f"{parameters.selector!r} is not a CSS selector.")
-    total, elements = int(found["total"]), found["found"]
+    total = sum(int(answer.value["total"]) for answer in answers)
     if not total:
         return Receipt(ReceiptStatus.OK, f"No element fits {parameters.selector!r}.")
-    shown = f", the first {len(elements)} are shown" if total > len(elements) else ""
+    lines = [_where(answer, None) + _line(element) for answer in answers for element in answer.value["found"]][
+        :MAX_FOUND
+    ]
+    shown = f", the first {len(lines)} are shown" if total > len(lines) else ""
     text = f"{total} element(s) fit {parameters.selector!r}{shown}."
-    return Receipt(ReceiptStatus.OK, text, carried="\n".join(_line(element) for element in elements))
+    return Receipt(ReceiptStatus.OK, text, carried="\n".join(lines))
+
+
+def _where(answer: Answer, line: int | None) -> str:
+    frame = f"in the frame {answer.url[:80]}" if answer.url else ""
+    place = ", ".join(part for part in (f"line {line}" if line else "", frame) if part)
+    return f"({place}) " if place else ""
 
 
 def _line(element: dict[str, Any]) -> str:
@@ -63,5 +80,8 @@ SEARCH_PAGE = Action(
     "search_page", "Find a text or regular expression in the whole page; costs nothing.", SearchPage, _search_page
 )
 FIND_ELEMENTS = Action(
-    "find_elements", "List the elements that fit a CSS selector, with attributes.", FindElements, _find_elements
+    "find_elements",
+    "List the elements that fit a CSS selector, with attributes and full values.",
+    FindElements,
+    _find_elements,
 )

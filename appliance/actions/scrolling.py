@@ -63,7 +63,12 @@ async def _turn_wheel(context: ActionContext, spot: Spot, distance: float) -> Re
 
 
 async def _find_text(context: ActionContext, parameters: FindText) -> Receipt:
-    found = await context.browser.tab.run(page_function("sight", "findText"), parameters.text)
+    function = page_function("sight", "findText")
+    found = await context.browser.tab.run(function, parameters.text)
+    if not found["found"]:
+        # In frames of other sites only then, as finding scrolls.
+        answers = await context.browser.run_everywhere(function, parameters.text)
+        found = next((answer.value for answer in answers if answer.value["found"]), found)
     if not found["found"]:
         return Receipt(ReceiptStatus.FAILED, f'The text "{parameters.text}" is not on the page.', ends_chain=True)
     await context.browser.settle(1.0)

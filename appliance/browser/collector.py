@@ -8,8 +8,9 @@ import msgspec
 
 from appliance.browser.cdp import CdpError
 from appliance.browser.disclosure import Disclosure
+from appliance.browser.documents import frame_id_of
 from appliance.browser.element import Element, FrameLink
-from appliance.browser.frames import World, call_parameters, value_of
+from appliance.browser.frames import World
 from appliance.browser.layout import ANYWHERE, Part, Start, Walk, gap
 from appliance.browser.observation import ElementView, Scroll
 from appliance.browser.tab import Tab
@@ -107,6 +108,10 @@ class Collector:
         self._hash.update(f"{walk.url} {walk.above} {walk.total}".encode())
         reading.fingerprint = self._hash.hexdigest()
         return reading
+
+    def line_number(self, world: World, place: int) -> int | None:
+        """Return the number that a place of a document has among all lines of the last reading, if it was in it."""
+        return self._shown.number_in(world, place) if self._shown is not None else None
 
     async def _walk_main(self, start: Start, *, again: bool) -> tuple[Walk, World]:
         budget = TEXT_BUDGET if start.inside is None else 1
@@ -228,7 +233,7 @@ class Collector:
         return part
 
     async def _walk_frame(self, link: FrameLink, budget: int, start: Start) -> Part:
-        frame_id = await self._frame_id(link)
+        frame_id = await frame_id_of(self._tab, link)
         session_id = self._tab.frames.owner(frame_id, link.world.session_id)
         # The deadline is that of who asks: it is to end the wait, and not one of the commands' own.
         world = await self._tab.frames.world(frame_id, session_id, 2 * FRAME_SECONDS)
@@ -242,18 +247,3 @@ class Collector:
             rounds += 1
             if rounds > MAX_DISCLOSURES or not await self._disclose(walk, world):
                 return Part(walk, world)
-
-    async def _frame_id(self, link: FrameLink) -> str:
-        world = link.world
-        params = call_parameters(world, "(reference) => eyes.find(reference)", (link.reference,), by_value=False)
-        answer = await self._tab.send("Runtime.callFunctionOn", params, session_id=world.session_id)
-        value_of(answer)
-        object_id = answer["result"].get("objectId")
-        if object_id is None:
-            raise ActionFailed("it has left the page")
-        node = await self._tab.send("DOM.describeNode", {"objectId": object_id}, session_id=world.session_id)
-        self._tab.post("Runtime.releaseObject", {"objectId": object_id}, session_id=world.session_id)
-        frame_id = node["node"].get("frameId")
-        if not frame_id:
-            raise ActionFailed("it has no document")
-        return str(frame_id)

@@ -6,13 +6,14 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from appliance.browser.cdp import LOST, CdpConnection, CdpError
 from appliance.browser.collector import Collector, Reading
 from appliance.browser.concealment import conceal
+from appliance.browser.documents import Answer, html_of, run_in_all
 from appliance.browser.downloads import Downloads
 from appliance.browser.element import Element
 from appliance.browser.gate import Gate, Refusal
@@ -189,6 +190,14 @@ class Browser:
         self._adopted[number] = element.numbered(number)
         return number
 
+    async def run_everywhere(self, function: str, *arguments: Any) -> list[Answer]:
+        """Call a function in every document of the current tab, the page's own first; see `run_in_all`."""
+        return await run_in_all(self.tab, function, *arguments)
+
+    def line_number(self, answer: Answer, place: int) -> int | None:
+        """Return the line number, as `look_from` takes it, of a place that a document answered with."""
+        return self._collector(self.tab).line_number(answer.world, place)
+
     async def mark(self) -> Mark:
         """Return the present point in time of the current tab, for `settle(since=…)`."""
         tab = self.tab
@@ -264,7 +273,7 @@ class Browser:
     async def read_content(self) -> Content:
         """Return what the current tab says, as Markdown and facts; raises ActionFailed when it cannot be read."""
         tab = self.tab
-        html = await tab.run("() => eyes.html()", timeout=10.0)
+        html = await html_of(tab)
         url = await tab.run("() => location.href")
         return await asyncio.to_thread(_read_html, html, url)
 

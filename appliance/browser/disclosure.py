@@ -12,7 +12,7 @@ from appliance.browser.tab import Tab
 from appliance.errors import ActionFailed
 
 CLICKS = frozenset({"click", "mousedown", "mouseup", "pointerdown", "pointerup", "dblclick"})
-MAX_RESOLVED = 300
+MAX_RESOLVED = 200
 """How many listening elements are handed over at a time; the rest follows with the next readings."""
 LARGE_DOCUMENT = 12_000
 """From so many lines on a document is asked for its listeners once only: the answer takes long."""

@@ -64,6 +64,17 @@ class Part:
         """Return how many lines stand before this place, those of frames included."""
         return place + sum(_size(self.frames[reference]) for reference, at in self.walk.frames if at < place)
 
+    def number_in(self, world: World, place: int) -> int | None:
+        """Return the number, counted from 1, of a place in the document of a world; None when that is no part of it."""
+        if self.world == world:
+            return self.lines_before(place) + 1
+        for reference, at in self.walk.frames:
+            inner = self.frames[reference]
+            number = None if isinstance(inner, str) else inner.number_in(world, place)
+            if number is not None:
+                return self.lines_before(at) + 1 + number
+        return None
+
     def find(self, line: int) -> Start:
         """Return the start for a line of the part, counted from 0; the last one when there are not so many."""
         inner_lines = 0

@@ -97,8 +97,9 @@
       const line = lines[index];
       const area = eyes.scrollAreaOf(line.element, known);
       if (area && area !== current && !area.contains(current)) {
+        // Numbered, as an area without any control can be scrolled too.
         places.push(index);
-        entries.push([0, 0, " ".repeat(line.indent), eyes.scrollWords(area)]);
+        entries.push([publish(area).reference, 0, " ".repeat(line.indent), eyes.scrollWords(area), area.localName, "", ""]);
       }
       current = area;
       places.push(index);
@@ -160,6 +161,7 @@
   };
   // The reference of an element that was found in another way than by reading.
   eyes.refer = (node) => publish(node).reference;
+  eyes.publish = (node) => publish(node).reference;
   // What an element was when it was last written out, null when it never was.
   eyes.past = (node) => records.get(node)?.was || null;
 }

@@ -8,6 +8,12 @@
     else if (value === "false") parts.push(`${name}=false`);
     else if (value) parts.push(`${name}=${quote(cut(squeeze(String(value)), 100))}`);
   };
+  // A value that is too long is cut with its length: find_elements tells it in full.
+  const valueParts = (node, most, parts) => {
+    const value = squeeze(node.value);
+    if (value) parts.push(`value=${quote(cut(value, most))}`);
+    if (value.length > most) parts.push(`length=${node.value.length}`);
+  };
   const inputParts = (node, parts) => {
     const type = node.type;
     if (NAMED_INPUT.test(type)) parts.push(`type=${type}`);
@@ -19,7 +25,7 @@
       state(node, "accept", node.accept, parts);
     } else if (eyes.isSecret(node)) {
       if (node.value) parts.push("value=•••");
-    } else if (!/^(submit|button|reset|image)$/.test(type)) state(node, "value", node.value, parts);
+    } else if (!/^(submit|button|reset|image)$/.test(type)) valueParts(node, 120, parts);
     state(node, "multiple", node.multiple, parts);
     for (const name of ["min", "max", "step", "pattern"]) state(node, name, node.getAttribute(name), parts);
     state(node, "list", node.list ? [...node.list.options].slice(0, 8).map((one) => one.value).join(" | ") : "", parts);
@@ -67,7 +73,10 @@
     if (tag === "a" || tag === "area") state(node, "href", node.hasAttribute("href") || node.hasAttribute("xlink:href") ? eyes.shortHref(node) : "", parts);
     else if (tag === "input") inputParts(node, parts);
     else if (tag === "select") selectParts(node, parts);
-    else if (tag === "textarea") state(node, "value", eyes.isSecret(node) ? "" : cut(node.value, 200), parts);
+    else if (tag === "textarea") {
+      if (!eyes.isSecret(node)) valueParts(node, 240, parts);
+      else if (node.value) parts.push("value=•••");
+    }
     else if (tag === "label" && node.control) {
       parts.push(`for=${node.control.type}`);
       if (node.control.checked) parts.push("checked");

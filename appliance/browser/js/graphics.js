@@ -90,12 +90,13 @@
     rootsRead = [document];
   };
   eyes.rootOf = (node, tag = node.localName) => {
-    const root = node.shadowRoot || closed.get(node) || null;
+    const root = eyes.knownRoot(node);
     if (root && rootsRead.length < MAX_ROOTS) rootsRead.push(root);
     // Its own code may still be on the way; until then it is no more than its children.
     if (!root && tag.includes("-") && !asked.has(node) && node.matches(":defined")) put(node);
     return root;
   };
+  eyes.knownRoot = (node) => node.shadowRoot || closed.get(node) || null;
   const put = (node) => {
     if (suspects.length >= MAX_SUSPECTS) return;
     asked.add(node);
@@ -120,8 +121,11 @@
   const isSmall = (node) => node.textContent.length <= MAX_WORDS && !node.querySelector("a[href], button, input, select, textarea");
   const hasData = (node) => [...node.attributes].some(({ name }) => name.startsWith("data-"));
   let reactingNodes = [];
+  const KNOWN = "label, a[href], button, input, select, textarea, summary, option, area, [onclick], [role=button], [role=link]";
   const react = (node) => {
-    if (reacting.has(node) || node.matches("html, body, label")) return;
+    // What is numbered anyway, or is a part of that, is left as it is.
+    if (reacting.has(node) || node.matches("html, body") || node.closest(KNOWN)) return;
+    if (getComputedStyle(node).cursor === "pointer") return;
     reacting.add(node);
     reactingNodes.push(new WeakRef(node));
   };

@@ -143,28 +143,43 @@
     return { ...result, covered: result.covered || null };
   };
 
-  // The document as HTML, with the content of open shadow roots and same-origin frames in its place.
-  eyes.html = () => {
+  // The document as HTML, with the content of shadow roots and same-origin frames in its place. A frame that scripts
+  // cannot enter becomes a section that carries its reference, to be filled in by who asks.
+  let frames = [];
+  eyes.html = (isFrame = false) => {
+    frames = [];
     const root = document.documentElement;
-    const isWhole = ![...root.querySelectorAll("*")].some((one) => one.shadowRoot || one.localName === "iframe");
-    return isWhole ? root.outerHTML : flattened(root).outerHTML;
+    const isWhole = !isFrame && ![...root.querySelectorAll("*")].some((one) => eyes.knownRoot(one) || /^i?frame$/.test(one.localName));
+    const html = isWhole ? root.outerHTML : flattened(root).outerHTML;
+    return { html: isFrame ? html.replace(/<title[^]*?<\/title>/i, "") : html, frames };
   };
+  const isHere = (node) => node.ownerDocument === document && window === window.top;
   const flattened = (node) => {
     if (node.nodeType !== 1) return node.cloneNode(false);
     let copy = node.cloneNode(false);
-    let children = (node.shadowRoot || node).childNodes;
+    let children = (eyes.knownRoot(node) || node).childNodes;
     if (node.localName === "slot" && node.assignedNodes) {
       const assigned = node.assignedNodes({ flatten: true });
       if (assigned.length) children = assigned;
     }
-    if (node.localName === "iframe") {
+    // What a frame's addresses are relative to is lost with the frame.
+    if (!isHere(node)) {
+      if (node.localName === "a" && node.hasAttribute("href")) copy.setAttribute("href", node.href);
+      if (node.localName === "img" && node.hasAttribute("src")) copy.setAttribute("src", node.src);
+    }
+    if (/^i?frame$/.test(node.localName)) {
       let inner = null;
       try {
         inner = node.contentDocument;
       } catch { /* another origin */ }
-      if (!inner || !inner.body || node.offsetWidth < 10 || node.offsetHeight < 10) return copy;
+      if (node.offsetWidth < 10 || node.offsetHeight < 10) return copy;
       copy = document.createElement("section");
-      children = inner.body.childNodes;
+      if (!inner) {
+        const reference = eyes.publish(node);
+        frames.push(reference);
+        copy.setAttribute("data-frame-reference", reference);
+      }
+      children = inner?.body ? inner.body.childNodes : [];
     }
     for (const child of children) copy.append(flattened(child));
     return copy;

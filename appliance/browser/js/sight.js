@@ -4,14 +4,14 @@
   const isShown = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
   const SKIPPED = /^(script|style|noscript|template|head)$/;
 
-  // Every root of the page: the document, open shadow roots, documents of frames of the same origin.
+  // Every root of the page: the document, shadow roots, documents of frames of the same origin.
   const roots = () => {
     const found = [];
     const add = (root) => {
       if (!root || found.includes(root) || found.length > 200) return;
       found.push(root);
       for (const element of root.querySelectorAll('*')) {
-        if (element.shadowRoot) add(element.shadowRoot);
+        if (eyes.knownRoot(element)) add(eyes.knownRoot(element));
         else if (element.localName === 'iframe' || element.localName === 'frame') {
           try { add(element.contentDocument); } catch { /* another origin */ }
         }
@@ -138,6 +138,16 @@
     catch (error) { return { error: String(error.message) }; }
     const hits = [];
     let total = 0;
+    const lines = eyes.read().lines.map((line) => line.text.toLowerCase());
+    let next = 0;
+    // The place of the line, further down than that of the hit before, that has the words; -1 when no one line has.
+    const placeOf = (words) => {
+      const wanted = squeeze(words).toLowerCase();
+      let place = lines.findIndex((line, index) => index >= next && line.includes(wanted));
+      if (place < 0) place = lines.findIndex((line) => line.includes(wanted));
+      if (place >= 0) next = place;
+      return place;
+    };
     for (const root of roots()) {
       const holders = root.body ? [root.body] : [...root.children];
       for (const holder of holders) {
@@ -148,7 +158,7 @@
           if (hits.length >= most) continue;
           const from = Math.max(0, match.index - 100);
           const until = Math.min(text.length, match.index + match[0].length + 100);
-          hits.push({ match: match[0].slice(0, 300), before: squeeze(text.slice(from, match.index)), after: squeeze(text.slice(match.index + match[0].length, until)) });
+          hits.push({ place: placeOf(match[0]), match: match[0].slice(0, 300), before: squeeze(text.slice(from, match.index)), after: squeeze(text.slice(match.index + match[0].length, until)) });
         }
       }
     }
@@ -169,7 +179,9 @@
         for (const { name, value } of element.attributes)
           if (/^(id|name|type|href|src|alt|title|role|value|placeholder|datetime|content|itemprop|class|aria-.*|data-.*)$/.test(name) && value)
             attributes[name] = (/^(href|src)$/.test(name) && element[name]) && typeof element[name] === 'string' ? element[name] : value.slice(0, 200);
-        if (element.type === 'password') delete attributes.value;
+        // What stands in a field now, in full: in an observation long values are cut.
+        if (/^(input|textarea|select)$/.test(element.localName) && element.value) attributes.value = element.value.slice(0, 4000);
+        if (eyes.isSecret(element)) delete attributes.value;
         found.push({ tag: element.localName, text: squeeze(element.innerText || element.textContent).slice(0, 200), attributes,
           children: element.childElementCount, shown: isShown(element), path: pathOf(element) });
       }

@@ -78,20 +78,23 @@
   };
 
   // The innermost area around an element that scrolls by itself, null when only the page does.
+  const FIELD = /^(textarea|select|input|iframe|frame)$/;
+  const scrolls = (element) => {
+    if (element.scrollHeight <= element.clientHeight + 4 || element.clientHeight < 20 || FIELD.test(element.localName)) return false;
+    const { scrollingElement, body } = element.ownerDocument;
+    return element !== scrollingElement && element !== body && /auto|scroll/.test(getComputedStyle(element).overflowY);
+  };
   eyes.scrollAreaOf = (element, known) => {
     if (!element) return null;
     let area = known.get(element);
     if (area !== undefined) return area;
-    const page = element.ownerDocument.scrollingElement;
-    const scrolls = element !== page && element !== element.ownerDocument.body && element.scrollHeight > element.clientHeight + 4 &&
-      element.clientHeight > 20 && /auto|scroll/.test(getComputedStyle(element).overflowY);
-    area = scrolls ? element : element.parentElement || element.getRootNode().host ? eyes.scrollAreaOf(element.parentElement || element.getRootNode().host, known) : null;
+    area = scrolls(element) ? element : eyes.scrollAreaOf(element.parentElement || element.getRootNode().host, known);
     known.set(element, area);
     return area;
   };
   eyes.scrollWords = (area) => {
     const above = Math.round(area.scrollTop);
     const below = Math.max(0, Math.round(area.scrollHeight - area.clientHeight - above));
-    return `(area that scrolls by itself: ${above} px above, ${below} px below)`;
+    return `<${area.localName}>(area that scrolls by itself: ${above} px above, ${below} px below)`;
   };
 }

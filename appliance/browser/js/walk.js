@@ -18,7 +18,9 @@
   const CAN_HOST = new Set("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span".split(" "));
   const INDENTED = new Set("form nav dialog fieldset ul ol table details aside".split(" "));
   const VISIBLE = { visibilityProperty: true, opacityProperty: true };
-  const MUTE = 1, INSIDE = 2, SEE_THROUGH = 4, POINTED = 8;
+  const MUTE = 1, INSIDE = 2, SEE_THROUGH = 4, POINTED = 8, LABELLING = 16;
+  // Text that is not shown where it stands: it is not visible, or the name of a control beside it.
+  const SILENT = MUTE | LABELLING;
   const MAX_DEPTH = 800;
   const LONG_TEXT = 240;
   // In very large documents, only elements that carry attributes are asked for their cursor after this many.
@@ -68,13 +70,13 @@
     for (let node = parent.firstChild; node; node = node.nextSibling) {
       const type = node.nodeType;
       if (type === 3) {
-        if (!(flags & MUTE)) add(node.data, parent);
+        if (!(flags & SILENT)) add(node.data, parent);
       } else if (type === 1) element(node, flags);
     }
   };
   const descend = (parent, flags) => {
     if (level >= MAX_DEPTH) {
-      if (!(flags & MUTE)) add(parent.textContent, parent);
+      if (!(flags & SILENT)) add(parent.textContent, parent);
       return;
     }
     level += 1;
@@ -86,7 +88,7 @@
       visit(root, flags);
     } else if (parent.firstElementChild === null) {
       const text = parent.textContent;
-      if (!(flags & MUTE)) add(text, parent);
+      if (!(flags & SILENT)) add(text, parent);
       if (text === "" && CAN_HOST.has(tag)) eyes.suspect(parent);
     } else visit(parent, flags);
     level -= 1;
@@ -182,7 +184,7 @@
     if (!assigned.length) return visit(node, flags);
     for (const one of assigned) {
       if (one.nodeType === 3) {
-        if (!(flags & MUTE)) add(one.data, node.parentNode.host || node.parentElement);
+        if (!(flags & SILENT)) add(one.data, node.parentNode.host || node.parentElement);
       } else if (one.nodeType === 1) element(one, flags);
     }
   };
@@ -228,12 +230,12 @@
     if (!target.checkVisibility({ visibilityProperty: true })) {
       return USED_THROUGH_LABEL.test(target.type) ? control(node, flags, "") : inline(node, flags);
     }
-    descend(node, flags | MUTE | INSIDE);
+    descend(node, flags | LABELLING | INSIDE);
   };
 
   const graphic = (node, flags) => {
     if (!(flags & INSIDE) && isMarked(node, flags)) return control(node, flags, "");
-    if (flags & MUTE) return;
+    if (flags & SILENT) return;
     const parts = flags & INSIDE ? [] : eyes.partsOf(node, hinted);
     const words = [...node.querySelectorAll("text")].filter((one) => !parts.some((part) => part.contains(one)));
     const name = node.getAttribute("aria-label") || eyes.titleOf(node);
@@ -244,7 +246,7 @@
 
   const image = (node, flags) => {
     if (!(flags & INSIDE) && isMarked(node, flags)) return control(node, flags, "");
-    if (flags & MUTE) return;
+    if (flags & SILENT) return;
     const name = node.getAttribute("alt") || node.getAttribute("aria-label") || node.getAttribute("title");
     if (name && sink) add(` ${name} `, node);
     else if (name) add(` (image: ${name}) `, node);
@@ -320,7 +322,7 @@
     const outer = sink;
     sink = line;
     depth += 1;
-    descend(node, flags | INSIDE);
+    descend(node, (flags & ~LABELLING) | INSIDE);
     depth -= 1;
     sink = outer;
     line.text = squeeze(line.text);

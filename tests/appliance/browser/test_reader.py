@@ -92,4 +92,4 @@ async def test_the_content_of_a_tab_holds_its_shadow_roots_and_frames(browser: B
     assert "Slotted title" in content.markdown
     assert "Deep text" in content.markdown
     await browser.tab.navigate(site.url("/frames.html"))
-    assert (await browser.read_content()).markdown.count("Inner text") == 1
+    assert (await browser.read_content()).markdown.count("Inner text") == 2

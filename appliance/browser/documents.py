@@ -1,0 +1,120 @@
+"""Reaches every document of a tab at once, those of other sites and processes included, each with a deadline."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from appliance.browser.cdp import CdpError
+from appliance.browser.element import FrameLink
+from appliance.browser.frames import World, call_parameters, value_of
+from appliance.browser.tab import Tab
+from appliance.errors import ActionFailed
+
+FRAME_SECONDS = 2.0
+HTML_SECONDS = 10.0
+MAX_DOCUMENTS = 60
+MAX_DEPTH = 5
+
+
+# What the scripts around a frame can enter they have seen.
+ELSEWHERE = """(...given) => {
+  if (innerWidth < 10 || innerHeight < 10) return null;
+  try { if (parent !== window && parent.document) return null; } catch { /* another origin */ }
+  return ({function})(...given);
+}"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a function returned in one document; `url` is that of a frame, "" for the page itself."""
+
+    url: str
+    world: World
+    value: Any
+
+
+async def frame_id_of(tab: Tab, link: FrameLink) -> str:
+    """Return Chromium's id of the frame in an element; raises ActionFailed when there is none, CdpError."""
+    world = link.world
+    params = call_parameters(world, "(reference) => eyes.find(reference)", (link.reference,), by_value=False)
+    answer = await tab.send("Runtime.callFunctionOn", params, session_id=world.session_id)
+    value_of(answer)
+    object_id = answer["result"].get("objectId")
+    if object_id is None:
+        raise ActionFailed("it has left the page")
+    node = await tab.send("DOM.describeNode", {"objectId": object_id}, session_id=world.session_id)
+    tab.post("Runtime.releaseObject", {"objectId": object_id}, session_id=world.session_id)
+    frame_id = node["node"].get("frameId")
+    if not frame_id:
+        raise ActionFailed("it has no document")
+    return str(frame_id)
+
+
+async def run_in_all(tab: Tab, function: str, *arguments: Any) -> list[Answer]:
+    """Call a function in the page and in each frame of a size to be seen that the page's own scripts cannot enter.
+
+    The page's answer is the first. A frame that does not answer within 2 s is left out. Raises as `Tab.run` for the
+    page itself.
+    """
+    own = Answer("", await tab.frames.world(), await tab.run(function, *arguments))
+    sessions = {tab.session_id, *tab.frames.sessions.values()}
+    trees = await asyncio.gather(*(_frame_tree(tab, session) for session in sessions))
+    frames = [frame for tree in trees for frame in tree if frame[0] != tab.frames.main_id][:MAX_DOCUMENTS]
+    elsewhere = ELSEWHERE.replace("{function}", function)
+
+    async def ask(frame_id: str, url: str, session_id: str) -> Answer | None:
+        try:
+            async with asyncio.timeout(FRAME_SECONDS):
+                world = await tab.frames.world(frame_id, session_id)
+                value = await tab.run(elsewhere, *arguments, world=world)
+        except (TimeoutError, CdpError, ActionFailed):
+            return None
+        return Answer(url, world, value) if value is not None else None
+
+    answers = await asyncio.gather(*(ask(*frame) for frame in frames))
+    return [own, *(answer for answer in answers if answer is not None)]
+
+
+async def html_of(tab: Tab) -> str:
+    """Return the page as HTML, shadow roots and frames of all kinds in their places; raises as `Tab.run`."""
+    found = await tab.run("() => eyes.html()", timeout=HTML_SECONDS)
+    return await _with_frames(tab, found, await tab.frames.world(), 0)
+
+
+async def _with_frames(tab: Tab, found: dict[str, Any], world: World, depth: int) -> str:
+    html, references = str(found["html"]), found["frames"]
+    if not references or depth >= MAX_DEPTH:
+        return html
+    inner = await asyncio.gather(
+        *(_frame_html(tab, FrameLink(world, one), depth) for one in references[:MAX_DOCUMENTS])
+    )
+    for reference, text in zip(references, inner, strict=False):
+        html = html.replace(f'<section data-frame-reference="{reference}">', f"<section>{text}", 1)
+    return html
+
+
+async def _frame_html(tab: Tab, link: FrameLink, depth: int) -> str:
+    try:
+        async with asyncio.timeout(FRAME_SECONDS):
+            frame_id = await frame_id_of(tab, link)
+            session_id = tab.frames.owner(frame_id, link.world.session_id)
+            world = await tab.frames.world(frame_id, session_id)
+            found = await tab.run("() => eyes.html(true)", world=world)
+    except (TimeoutError, CdpError, ActionFailed):
+        return ""
+    return await _with_frames(tab, found, world, depth + 1)
+
+
+async def _frame_tree(tab: Tab, session_id: str) -> list[tuple[str, str, str]]:
+    """Return id, address and session of the frames of a session."""
+    try:
+        answer = await tab.send("Page.getFrameTree", session_id=session_id, timeout=FRAME_SECONDS)
+    except (CdpError, ActionFailed):
+        return []
+    found: list[tuple[str, str, str]] = []
+    trees = [answer["frameTree"]]
+    while trees:
+        tree = trees.pop(0)
+        found.append((tree["frame"]["id"], tree["frame"]["url"], session_id))
+        trees += tree.get("childFrames", ())
+    return found
