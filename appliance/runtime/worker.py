@@ -206,11 +206,12 @@ class Worker:
         return BrowserLost(f"{what} in the middle of the run; what was done until then is kept, start the task again.")
 
     def _with_spending(self, outcome: Outcome) -> Outcome:
-        """Return the outcome with what the agent had spent until it was ended from outside."""
+        """Return the outcome with what the agent had spent and saved until it was ended from outside."""
         if self._agent is None:
             return outcome
         so_far = self._agent.outcome_so_far()
-        return replace(outcome, steps=so_far.steps, tokens=so_far.tokens, cost_usd=so_far.cost_usd)
+        spent = replace(outcome, steps=so_far.steps, tokens=so_far.tokens, cost_usd=so_far.cost_usd)
+        return replace(spent, output=so_far.output)
 
     async def _settle(self, session: SessionRecord, outcome: Outcome) -> None:
         """Write the ending; a session that was deleted meanwhile needs none."""

@@ -110,6 +110,15 @@ def test_a_stop_ends_a_run_at_once(instance: Instance, stand_in: StandIn, strate
     eventually(lambda: not _browsers(instance), "the browser is gone")
 
 
+def test_a_stopped_run_hands_over_what_it_had_saved(instance: Instance, stand_in: StandIn):
+    saved = {"checkpoint": {"file_name": "titles.json", "value": ["One"], "partial": True}}
+    stand_in.add("RUN-partial", [saved, {"__hang__": True}])
+    session = instance.create(task="RUN-partial Collect titles.", model="gpt-5.5")
+    eventually(lambda: len([one for one in stand_in.steps if one.marker == "RUN-partial"]) > 1, "it hangs", 60)
+    answer = instance.http.post(f"/v3/sessions/{session['id']}/stop").json()
+    assert (answer["status"], answer["output"], answer["isTaskSuccessful"]) == ("stopped", ["One"], False)
+
+
 def test_a_deleted_session_stops_and_is_gone(instance: Instance, stand_in: StandIn):
     session = _start_waiting_run(instance, stand_in, "RUN-deleted")
     assert instance.http.delete(f"/v3/sessions/{session['id']}").status_code == 204
