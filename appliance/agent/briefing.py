@@ -60,7 +60,8 @@ class Briefing:
         scratchpad = self._context.scratchpad
         notes = Notes(scratchpad.describe(), scratchpad.todo)
         request = self._window.compose(step, notes, self._notices(step), with_image=self._context.model.sees_images)
-        return replace(request, timeout=clocks.model_call)
+        slowness = self._context.model.slowness(request.effort)
+        return replace(request, timeout=clocks.model_call * slowness)
 
     def _notices(self, step: Step) -> tuple[str, ...]:
         notices = [prompt.step_notice(step.number, self._assignment.max_steps)]

@@ -11,7 +11,7 @@ from appliance.agent.estimate import estimate
 from appliance.errors import BrowserLost, RunFailed
 from appliance.models.base import Model, ModelRequest, OnText, Reply
 from appliance.sensitive import SensitiveData
-from appliance.words import FailureKind
+from appliance.words import Effort, FailureKind
 
 LONG_REPLY, LONG_REPLY_SECONDS = 64_000, 400.0
 """Tokens and seconds of the one retry that a reply gets which was cut off for its length."""
@@ -41,6 +41,10 @@ class MeteredModel:
     def compacts_itself(self) -> bool:
         """Whether the provider shortens long conversations on its side."""
         return self._model.compacts_itself
+
+    def slowness(self, effort: Effort | None) -> float:
+        """Return how many times the usual time a call of this effort may take."""
+        return self._model.slowness(effort)
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Return the reply.

@@ -7,7 +7,7 @@ from appliance.agent.clocks import Clocks
 from appliance.agent.metering import MeteredModel
 from appliance.errors import BrowserLost, RunFailed
 from appliance.models.base import ModelRequest, OnText, Reply
-from appliance.words import FailureKind
+from appliance.words import Effort, FailureKind
 
 Tell = Callable[[str, str], Awaitable[None]]
 """Takes a stable word and a sentence for the feed."""
@@ -37,6 +37,10 @@ class RetryingModel:
     def compacts_itself(self) -> bool:
         """Whether the provider shortens long conversations on its side."""
         return self._model.compacts_itself
+
+    def slowness(self, effort: Effort | None) -> float:
+        """Return how many times the usual time a call of this effort may take."""
+        return self._model.slowness(effort)
 
     def longest(self, request: ModelRequest) -> float:
         """Return the seconds within which `ask` surely answers or raises."""

@@ -14,7 +14,7 @@ from appliance.events import TokenCount
 from appliance.models.base import ModelRequest, OnText, Purpose, Reply, Scene
 from appliance.models.page_facts import gather_facts
 from appliance.models.plain_fields import fill_fields, missing_fields, read_fields
-from appliance.words import FailureKind
+from appliance.words import Effort, FailureKind
 
 LONGEST_TEXT = 100_000
 """Characters of a page that are handed in; what is beyond is cut, and that is said."""
@@ -41,6 +41,10 @@ class Autopilot:
 
     def __init__(self) -> None:
         self._planner = _Planner()
+
+    def slowness(self, effort: Effort | None) -> float:  # noqa: ARG002 - it reasons not at all
+        """Return 1: it answers at once."""
+        return 1.0
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Return the reply; raises RunFailed when the page does not state what the output schema demands."""

@@ -130,6 +130,10 @@ class Model(Protocol):
         """Whether the provider shortens long conversations on its side."""
         ...
 
+    def slowness(self, effort: Effort | None) -> float:
+        """Return how many times the usual time a call of this effort may take; 1 or more."""
+        ...
+
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Return the reply; with `on_text` the reply is streamed to it while it is written."""
         ...

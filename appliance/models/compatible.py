@@ -110,8 +110,6 @@ class CompatibleModel(RemoteModel):
                             await on_text(piece)
         if not reading.begun:
             raise self.service.unintelligible()
-        if not reading.has_answer:
-            raise self.service.said_nothing()
         return reading.reply(self.entry.api_name, request.shape), reading.is_held
 
     def body(self, request: ModelRequest, way: Way) -> dict[str, Any]:
@@ -169,15 +167,10 @@ class _Reading:
         self._refused = False
 
     @property
-    def has_answer(self) -> bool:
-        """Whether anything was said, be it that the reply was cut or refused."""
-        said = [*self._texts, *self._thoughts, *self._arguments.values()]
-        return any(text.strip() for text in said) or self._finish in ("length", "content_filter")
-
-    @property
     def is_held(self) -> bool:
-        """Whether the answer keeps to the form it was asked for in: a call's input, or an object and nothing else."""
-        return bool(self._arguments) or is_object("".join(self._texts))
+        """Whether what was said, if anything, keeps to the form it was asked for in: a call, or an object alone."""
+        text = "".join(self._texts)
+        return bool(self._arguments) or not text.strip() or is_object(text)
 
     def add(self, answer: Any, *, whole: bool) -> str:
         """Take a completion or a chunk in and return the text that it adds."""

@@ -109,14 +109,6 @@ class Service:
             is_transient=True,
         )
 
-    def said_nothing(self) -> RunFailed:
-        """Return the failure for an answer without any content."""
-        return RunFailed(
-            f"{self.title} gave an answer that is empty; try again, or choose another model.",
-            failure=FailureKind.PROVIDER_ERROR,
-            is_transient=True,
-        )
-
     def unreachable(self, error: BaseException) -> RunFailed:
         """Return the failure for a connection that could not be made or was lost, naming its innermost cause."""
         where = f" at {self.address}" if self.address else ""

@@ -138,8 +138,6 @@ class OpenAIModel(RemoteModel):
         reason = response.incomplete_details.reason if response.incomplete_details else None
         refused = reason == "content_filter" or any(is_refusal for _, is_refusal in said)
         stop = "refusal" if refused else "length" if response.status == "incomplete" else "end"
-        if not texts and not thoughts and stop == "end":
-            raise self.service.said_nothing()
         text = compose(request.shape, texts, thoughts=thoughts)
         return Reply(text, _count(response.usage), response.model or self.entry.api_name, stop)
 

@@ -15,7 +15,9 @@ from appliance.models.loading import Kit, load_kit
 from appliance.surrogates import make_whole
 from appliance.words import Effort
 
-PATIENCE = 180.0
+USUAL_CALL = 180.0
+"""Seconds that the agent gives a call, further tries included."""
+
 _LONG = (Effort.HIGH, Effort.XHIGH, Effort.MAX)
 SDK_RETRIES = 2
 """Further tries the vendor's client makes by itself on rate limits, 5xx and lost connections."""
@@ -27,8 +29,8 @@ class RemoteModel(ABC):
     One try takes `usual_patience` seconds at most, `long_patience` at high effort.
     """
 
-    usual_patience: ClassVar[float] = PATIENCE
-    long_patience: ClassVar[float] = PATIENCE
+    usual_patience: ClassVar[float] = USUAL_CALL
+    long_patience: ClassVar[float] = USUAL_CALL
 
     def __init__(self, entry: ModelEntry, service: Service) -> None:
         self.name = entry.name
@@ -58,9 +60,9 @@ class RemoteModel(ABC):
         """Whether the provider shortens requests that grow too long by itself."""
         return False
 
-    def call_seconds(self, effort: Effort | None) -> float:
-        """Return the seconds that a whole call of this effort may take, further tries included."""
-        return max(PATIENCE, self._try_seconds(effort))
+    def slowness(self, effort: Effort | None) -> float:
+        """Return how many times USUAL_CALL a call of this effort may take: 1, or more where one try needs longer."""
+        return max(1.0, self._try_seconds(effort) / USUAL_CALL)
 
     def patience(self, request: ModelRequest) -> float:
         """Return the seconds one try may take within this request."""

@@ -124,6 +124,16 @@ async def test_nonsense_is_handed_on_as_it_came(name: str):
 
 
 @each_model
+async def test_an_empty_answer_keeps_the_tokens_it_cost(name: str):
+    step = {"reply": "", "__text__": True, "__usage__": {"output": 7}}
+    async with StandIn([step]) as stand_in, opened(name, stand_in) as model:
+        whole, streamed, _ = await ask_both_ways(model, a_request())
+        assert len(stand_in.requests) == 2
+    assert (whole.text, streamed.text, whole.stop) == ("", "", "end")
+    assert whole.tokens.output == streamed.tokens.output == 7
+
+
+@each_model
 async def test_a_wrong_key_names_the_setting_and_not_the_key(name: str):
     body = {"error": {"type": "authentication_error", "message": f"Incorrect API key provided: {KEY}."}}
     async with StandIn([{"__http__": 401, "body": body}]) as stand_in:

@@ -6,6 +6,7 @@ import pytest
 from appliance.events import TokenCount
 from appliance.models.base import Message, Text
 from appliance.models.openai import OpenAIModel
+from appliance.models.remote import USUAL_CALL
 from appliance.words import Effort
 from tests.appliance.models.asking import GPT, SHAPE, a_request, opened
 from tests.stand_in import StandIn
@@ -109,4 +110,4 @@ async def test_a_try_may_take_90_seconds_and_240_at_high_effort():
         assert isinstance(model, OpenAIModel)
         tries = [model.patience(a_request(effort=effort, timeout=999.0)) for effort in (None, Effort.LOW, *HIGH)]
         assert tries == [90, 90, 240, 240, 240]
-        assert [model.call_seconds(effort) for effort in (None, Effort.HIGH)] == [180, 240]
+        assert [USUAL_CALL * model.slowness(effort) for effort in (None, Effort.HIGH)] == [180, 240]
