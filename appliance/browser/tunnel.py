@@ -5,6 +5,7 @@ import socket
 import struct
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import cast
 
 from appliance.errors import PilothouseError
 
@@ -23,8 +24,8 @@ class _End(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the open connection."""
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        # Not asserted: the transports of other loops are no subclass.
+        self.transport = cast("asyncio.Transport", transport)
         connection = transport.get_extra_info("socket")
         with suppress(OSError):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
