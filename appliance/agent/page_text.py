@@ -13,6 +13,7 @@ MAX_TABS = 12
 MAX_LINE = 1_000
 _MAX_QUOTE = 48
 _NUMBERED = re.compile(r"\s*\*?\[(\d+)\]")
+_GAP = re.compile(r"\s*… \d+ more lines ")
 _STAR = re.compile(r"^(\s*)\*(?=\[)")
 
 
@@ -51,7 +52,7 @@ def read_page(observation: Observation, room: int) -> PageText:
         "above": f"({scroll.above} px above)" if scroll.above else "(top of the page)",
         "below": f"({scroll.below} px below)" if scroll.below else "(end of the page)",
     }
-    return PageText(observation.url, facts, _fitting(observation.lines, room))
+    return PageText(observation.url, facts, _fitting(observation, room))
 
 
 def changes_since(base: PageText, now: PageText, limit: int) -> str | None:
@@ -117,14 +118,16 @@ def _gone(name: str) -> str:
     return {"tabs": "There is one tab only.", "notes": "The notes do not hold any more."}.get(name, "")
 
 
-def _fitting(lines: tuple[str, ...], room: int) -> tuple[str, ...]:
-    """Return the lines as far as they fit, saying how many do not."""
+def _fitting(observation: Observation, room: int) -> tuple[str, ...]:
+    """Return the lines as far as they fit, saying how many do not and how to see them."""
     fitting: list[str] = []
-    for line in lines:
+    number = observation.first_line
+    for line in observation.lines:
         shown = cut(line, MAX_LINE)
         room -= len(shown) + 1
         if room < 0:
-            left = len(lines) - len(fitting)
-            return (*fitting, f"… {left} more lines do not fit in here; use search_page, find_text or scroll")
+            left = len(observation.lines) - len(fitting)
+            return (*fitting, f'… {left} more lines do not fit in here; look {{"from_line": {number}}} shows them')
         fitting.append(shown)
+        number += not _GAP.match(line)
     return tuple(fitting)

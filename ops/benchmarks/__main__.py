@@ -10,11 +10,13 @@ from rich.table import Table
 
 from ops.benchmarks.measures import Figure, measure_idle, measure_steps
 from ops.benchmarks.start import measure_start
+from ops.benchmarks.tokens import measure_tokens
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "steps": measure_steps,
     "start": measure_start,
     "idle": measure_idle,
+    "tokens": measure_tokens,
 }
 
 

@@ -3,7 +3,7 @@
 import contextlib
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -42,16 +42,17 @@ def make_page(nodes: int) -> bytes:
 
 
 @contextlib.contextmanager
-def serve_page(page: bytes) -> Generator[str]:
-    """Serve the page at every path of a loopback port and yield its address."""
+def serve_page(page: bytes | Callable[[str], bytes]) -> Generator[str]:
+    """Serve the page, or what the function returns for a path, at a loopback port and yield the port's address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            body = page if isinstance(page, bytes) else page(self.path)
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(page)))
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(page)
+            self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
             """Keep quiet."""

@@ -287,9 +287,10 @@ def test_elements_with_names_like_a_fence_stay_whole():
 
 
 def test_a_page_too_long_says_how_much_is_not_shown():
-    text = texts(ask(new_window(), 1, observation(*["x" * 99] * 1000)))[1].text
+    seen = observation("… 40 more lines above (1-40)", *["x" * 99] * 1000, first_line=41)
+    text = texts(ask(new_window(), 1, seen))[1].text
     assert len(text) < 7_500
-    assert "930 more lines do not fit in here" in text
+    assert '… 931 more lines do not fit in here; look {"from_line": 110} shows them' in text
 
 
 def test_a_receipt_in_history_is_one_short_line():
