@@ -114,7 +114,17 @@ def test_private_ground_opens_as_far_as_the_setting_says(entry: str, url: str) -
 
 @pytest.mark.parametrize(
     "url",
-    ["file:///etc/passwd", "chrome://settings", "javascript:alert(1)", "view-source:http://a.test", "ftp://a.test"],
+    [
+        "file:///etc/passwd",
+        "chrome://settings",
+        "about:settings",
+        "about:blank.evil",
+        "devtools://devtools/",
+        "javascript:alert(1)",
+        "view-source:http://a.test",
+        "filesystem:http://a.test/x",
+        "ftp://a.test",
+    ],
 )
 def test_only_web_addresses_are_opened(url: str) -> None:
     with pytest.raises(ActionRefused, match="not a web address"):
@@ -128,7 +138,17 @@ def test_what_is_no_address_is_refused_with_a_remedy(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["https://example.com/", "http://8.8.8.8/", "http://127.0.0.1.example.com/", "about:blank"]
+    "url",
+    [
+        "https://example.com/",
+        "http://8.8.8.8/",
+        "http://127.0.0.1.example.com/",
+        "about:blank",
+        "about:blank#x",
+        "about:srcdoc",
+        "data:text/html,x",
+        "blob:https://a.test/1",
+    ],
 )
 def test_the_open_web_is_allowed(url: str) -> None:
     Policy().check_url(url)

@@ -83,6 +83,7 @@ class Renderer:
             browser_screen_height=session.screen_height,
             max_steps=session.max_steps,
             timeout=session.timeout,
+            allowed_domains=list(session.allowed_domains),
             keep_alive=session.keep_alive,
             max_cost_usd=None if session.max_cost_usd is None else format_amount(session.max_cost_usd),
             total_input_tokens=session.tokens.input + session.tokens.cache_read + session.tokens.cache_write,
