@@ -5,6 +5,7 @@ from dataclasses import replace
 from appliance.actions.base import ActionContext, Receipt
 from appliance.browser.effects import SETTLE_SECONDS, Effect, Watch
 from appliance.browser.element import Element
+from appliance.browser.observation import ElementView
 from appliance.words import ReceiptStatus
 
 MAX_LENGTH = 900
@@ -12,7 +13,11 @@ MAX_LENGTH = 900
 
 def named(element: Element) -> str:
     """Return what a person would call the element, such as: button "Save" [12]."""
-    view = element.view
+    return said(element.view)
+
+
+def said(view: ElementView) -> str:
+    """Return what a person would call the element that is shown so."""
     word = view.role or view.tag
     return f'{word} "{view.name[:60]}" [{view.index}]' if view.name else f"{word} [{view.index}]"
 

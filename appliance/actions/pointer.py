@@ -6,10 +6,11 @@ from typing import Literal, cast
 from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
-from appliance.actions.measured import finish, named, not_sent, receipt
+from appliance.actions.measured import finish, named, not_sent, receipt, said
 from appliance.browser.connection import Browser
 from appliance.browser.effects import Watch
 from appliance.browser.element import Element
+from appliance.browser.likeness import covering
 from appliance.browser.pointer import Spot, click_events, dispatch, drag, from_picture, move_event, press_events
 from appliance.errors import ActionInvalid
 from appliance.words import ReceiptStatus
@@ -90,7 +91,7 @@ async def _drag(context: ActionContext, parameters: Drag) -> Receipt:
     await target.scroll_into_view()
     await source.scroll_into_view()
     start = await _approach(browser, source)
-    end = await _free_spot(target)
+    end = await _free_spot(browser, target)
     if isinstance(start, Receipt) or isinstance(end, Receipt):
         return start if isinstance(start, Receipt) else cast("Receipt", end)
     carries_data = bool(await source.call("function() { return !!this.closest('[draggable=true],a[href],img'); }"))
@@ -127,32 +128,34 @@ async def _approach(browser: Browser, element: Element) -> Spot | Receipt:
     What reacts to the mouse coming or going may move or cover the element: the place is looked up again after the
     move, so that the press lands on it.
     """
-    spot = await _free_spot(element)
+    spot = await _free_spot(browser, element)
     if isinstance(spot, Receipt):
         # A bar that stays at an edge covers what lies there; in the middle the element may be free.
         await element.call(TO_THE_MIDDLE)
-        spot = await _free_spot(element)
+        spot = await _free_spot(browser, element)
     for _ in range(MAX_APPROACHES):
         if isinstance(spot, Receipt):
             return spot
         await dispatch(browser, [move_event(spot)])
-        again = await _free_spot(element)
+        again = await _free_spot(browser, element)
         if again == spot:
             return spot
         spot = again
     return spot
 
 
-async def _free_spot(element: Element) -> Spot | Receipt:
+async def _free_spot(browser: Browser, element: Element) -> Spot | Receipt:
     """Return where the element can be hit, or the receipt that names what covers it."""
     point = await element.click_point()
     if point.covered_by is not None:
-        return _blocked(element, point.covered_by)
+        return await _blocked(browser, element, point.covered_by)
     return point.x, point.y
 
 
-def _blocked(element: Element, cover: str) -> Receipt:
-    text = f"{named(element)} is covered by {cover}, so it was not clicked; close or move that first."
+async def _blocked(browser: Browser, element: Element, cover: str) -> Receipt:
+    parts = ", ".join(said(view) for view in await covering(browser, element))
+    inside = f" (in it: {parts})" if parts else ""
+    text = f"{named(element)} is covered by {cover}{inside}, so it was not clicked; close or move that first."
     return Receipt(ReceiptStatus.BLOCKED, text, ends_chain=True)
 
 

@@ -21,6 +21,7 @@ from appliance.actions.files import READ_FILE, REPLACE_FILE, WRITE_FILE
 from appliance.actions.finish import DONE
 from appliance.actions.forms import ANSWER_DIALOG, INPUT, SEND_KEYS, UPLOAD_FILE
 from appliance.actions.looking import LOOK
+from appliance.actions.measured import said
 from appliance.actions.navigation import GO_BACK, NAVIGATE, SEARCH
 from appliance.actions.pointer import CLICK, DRAG, HOVER
 from appliance.actions.reading import FIND_ELEMENTS, SEARCH_PAGE
@@ -28,10 +29,11 @@ from appliance.actions.schema import reply_schema, signature
 from appliance.actions.scrolling import FIND_TEXT, SCROLL
 from appliance.actions.secrets import refuse_elsewhere
 from appliance.actions.tabs import CLOSE, SWITCH
-from appliance.actions.targets import take_targets
+from appliance.actions.targets import take_targets, target_fields
 from appliance.actions.waiting import WAIT, WAIT_FOR
 from appliance.browser.dialogs import describe
-from appliance.errors import ActionFailed, ActionInvalid, ActionRefused, BrowserLost, RunEnding
+from appliance.browser.likeness import alike
+from appliance.errors import ActionFailed, ActionInvalid, ActionRefused, BrowserLost, ElementGone, RunEnding
 from appliance.words import ReceiptStatus
 
 log = structlog.get_logger()
@@ -146,10 +148,10 @@ async def _run_safely(action: Action[Any], context: ActionContext, parameters: P
             return await action.run(context, parameters)
     except (BrowserLost, RunEnding):
         raise
-    except ActionRefused as error:
-        return Receipt(ReceiptStatus.BLOCKED, error.message, lasting=error.lasting, ends_chain=True)
     except ActionFailed as error:
-        return Receipt(ReceiptStatus.FAILED, error.message, lasting=error.lasting, ends_chain=True)
+        status = ReceiptStatus.BLOCKED if isinstance(error, ActionRefused) else ReceiptStatus.FAILED
+        instead = await _instead(context, parameters) if isinstance(error, ElementGone) else ""
+        return Receipt(status, error.message + instead, lasting=error.lasting, ends_chain=True)
     except TimeoutError:
         text = f"{action.name} was given up after {action.deadline:g} s; the page may be busy, look at it again."
         return Receipt(ReceiptStatus.FAILED, text, ends_chain=True)
@@ -157,6 +159,13 @@ async def _run_safely(action: Action[Any], context: ActionContext, parameters: P
         log.exception("action crashed", action=action.name)
         text = f"{action.name} could not be done because of a fault in our own program ({type(error).__name__})."
         return Receipt(ReceiptStatus.FAILED, text, ends_chain=True)
+
+
+async def _instead(context: ActionContext, parameters: Parameters) -> str:
+    """Return a sentence on what may be meant instead of an element that is gone."""
+    fields = target_fields(parameters)
+    found = await alike(context.browser, getattr(parameters, fields[0])) if len(fields) == 1 else []
+    return f" Like it there is {', '.join(said(view) for view in found)}." if found else ""
 
 
 def _split(call: object) -> tuple[str, object]:

@@ -36,7 +36,7 @@ class WaitFor(Parameters):
 
 async def _wait(context: ActionContext, parameters: Wait) -> Receipt:
     started = time.monotonic()
-    watch = await Watch.start(context.browser)
+    watch = await Watch.start(context.browser, follows=False)
     try:
         await asyncio.sleep(parameters.seconds)
     except BaseException:

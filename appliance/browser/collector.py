@@ -109,6 +109,10 @@ class Collector:
         reading.fingerprint = self._hash.hexdigest()
         return reading
 
+    def number(self, element: Element) -> int:
+        """Return the number of an element, which it keeps as long as the tab's document lives."""
+        return self._number(*element.key)
+
     def line_number(self, world: World, place: int) -> int | None:
         """Return the number that a place of a document has among all lines of the last reading, if it was in it."""
         return self._shown.number_in(world, place) if self._shown is not None else None

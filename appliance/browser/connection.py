@@ -176,10 +176,21 @@ class Browser:
         """Return the element with this number in the last observation; raises ElementGone when there is none."""
         element = self._reading.elements.get(index) or self._adopted.get(index)
         if element is None:
+            numbers = sorted(self._reading.elements)
+            shown = f"the numbers shown go from {numbers[0]} to {numbers[-1]}" if numbers else "no element is shown"
             raise ElementGone(
-                f"There is no element [{index}] in what was last seen of the page; use a number shown there."
+                f"There is no element [{index}] in what was last seen of the page; {shown}.",
+                lasting=f"There was no element [{index}].",
             )
         return element
+
+    def number_of(self, element: Element) -> int | None:
+        """Return the number with which an element that was found otherwise was last shown, None when it was not."""
+        return next((number for number, known in self._reading.elements.items() if known.is_same(element)), None)
+
+    def renumbered(self, element: Element) -> Element:
+        """Return an element that was found otherwise under the number with which it is shown, now or next."""
+        return element.numbered(self._collector(element.tab).number(element))
 
     def adopt(self, element: Element) -> int:
         """Return the number of an element that was found otherwise; a new one is good until the next observation."""

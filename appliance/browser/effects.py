@@ -58,7 +58,7 @@ class Effect:
 class Watch:
     """Watches one action from `start` to `finish`; `target` is what `start` found out of the element."""
 
-    def __init__(self, browser: "Browser", element: "Element | None") -> None:
+    def __init__(self, browser: "Browser", element: "Element | None", *, follows: bool = True) -> None:
         self.target: dict[str, Any] = {}
         self._browser = browser
         self._element = element
@@ -68,28 +68,41 @@ class Watch:
         self._refusals = len(browser.refusals)
         self._has_asked_for_file = False
         self._stop = browser.cdp.on("Page.fileChooserOpened", self._take_chooser)
+        self._tab.is_acted_on = follows
 
     @classmethod
-    async def start(cls, browser: "Browser", element: "Element | None" = None) -> "Watch":
-        """Take the snapshot; `element` is the one acted on. Raises ElementGone when it is not there any more."""
-        watch = cls(browser, element)
+    async def start(cls, browser: "Browser", element: "Element | None" = None, *, follows: bool = True) -> "Watch":
+        """Take the snapshot; `element` is the one acted on. Raises ElementGone when it is not there any more.
+
+        A tab that the page opens until the effect is measured becomes the current one, unless `follows` is False.
+        """
+        watch = cls(browser, element, follows=follows)
         try:
             watch.target = await watch._call("begin") or {}
         except BaseException:
-            watch._stop()
+            watch.stop()
             raise
         return watch
 
     def stop(self) -> None:
         """Watch no more, without measuring."""
         self._stop()
+        self._tab.is_acted_on = False
+        # What the page opens from now on it opens by itself.
+        self._tab.last_input = 0.0
 
     async def finish(self, settle_seconds: float = SETTLE_SECONDS, *, at_least: float = 0.0) -> Effect:
         """Wait until the page is quiet, for `at_least` so many seconds, and return what is different."""
         try:
-            return await self._measure(settle_seconds, at_least)
-        finally:
+            effect = await self._measure(settle_seconds, at_least)
+        except BaseException:
+            self.stop()
+            raise
+        if effect.needs_decision:
             self._stop()
+        else:
+            self.stop()
+        return effect
 
     async def _measure(self, settle_seconds: float, at_least: float) -> Effect:
         browser = self._browser

@@ -46,9 +46,14 @@ class Element:
         """The isolated world of the element's document, or of the one around a frame of the same origin."""
         return self._world
 
+    @property
+    def key(self) -> tuple[World, int]:
+        """What tells the element from all others as long as its document lives."""
+        return self._world, self._reference
+
     def is_same(self, other: "Element") -> bool:
         """Whether both stand for one element of one document."""
-        return (self._world, self._reference) == (other._world, other._reference)
+        return self.key == other.key
 
     def numbered(self, index: int) -> "Element":
         """Return the same element under another number."""
@@ -149,10 +154,11 @@ class Element:
         if isinstance(error, ScriptFailed):
             return ActionFailed(f"The page answered with an error: {error.message}")
         if is_world_gone(error):
-            return self._gone()
+            return self._gone("its page or frame was left or loaded anew")
         return ActionFailed(error.message)
 
-    def _gone(self) -> ElementGone:
+    def _gone(self, reason: str = "it was removed or built anew") -> ElementGone:
+        name = f'[{self.view.index}] <{self.view.tag}> "{self.view.name[:80]}"'
         return ElementGone(
-            f"[{self.view.index}] <{self.view.tag}> {self.view.name[:80]!r} is no longer on the page; look again."
+            f"{name} is no longer on the page: {reason}. Look again.", lasting=f"{name} was no longer on the page."
         )

@@ -89,6 +89,7 @@ class Tab:
         self.refusals: list[str] = []
         self.explain: Callable[[str], str | None] = lambda _: None
         self.last_input = 0.0
+        self.is_acted_on = False
         self._cdp = cdp
         self._policy = policy
         self._open: set[tuple[str, asyncio.Future[dict[str, Any]]]] = set()

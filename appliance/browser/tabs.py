@@ -15,7 +15,7 @@ from appliance.browser.waiting import Activity
 from appliance.errors import ActionFailed
 
 FOLLOW_SECONDS = 1.5
-"""A tab that a page opens within this time after an input of ours was opened by it."""
+"""A tab that a page opens within this time after an input of ours, whose effect nobody measures, is due to it."""
 
 MOST_REFUSALS = 500
 
@@ -37,6 +37,7 @@ class Tabs:
         self.explain: Callable[[str], str | None] = _unexplained
         self._cdp = cdp
         self._policy = policy
+        self._creating = 0
         self._tabs: dict[str, Tab] = {}
         self._sessions: dict[str, Tab] = {}
         self._listen()
@@ -61,8 +62,12 @@ class Tabs:
 
     async def create(self) -> Tab:
         """Open an empty tab, without making it current."""
-        made = await self._cdp.send("Target.createTarget", {"url": "about:blank"})
-        # The event of its attachment comes before the answer.
+        self._creating += 1
+        try:
+            # The event of its attachment comes before the answer.
+            made = await self._cdp.send("Target.createTarget", {"url": "about:blank"})
+        finally:
+            self._creating -= 1
         return self._tabs[made["targetId"]]
 
     def explain_failure(self, url: str) -> str | None:
@@ -138,14 +143,18 @@ class Tabs:
         self._follow(tab)
 
     def _follow(self, tab: Tab) -> None:
-        """Make a new tab current when the current one opened it because of an input of ours."""
+        """Make a new tab current when the current one opened it because of an action of ours."""
         current = self.current
         if current is None:
             self.current = tab
             return
-        is_ours = tab.opener_id in ("", current.target_id) and monotonic() - current.last_input < FOLLOW_SECONDS
-        if is_ours:
+        is_due = current.is_acted_on or monotonic() - current.last_input < FOLLOW_SECONDS
+        if self._creating:
+            pass
+        elif tab.opener_id in ("", current.target_id) and is_due:
             self.current = tab
+        else:
+            self.notes.append(f"Tab {tab.tab_id} opened by itself and was left in the background.")
         current.activity.touch()
 
     def _detached(self, params: dict[str, Any], _: str) -> None:

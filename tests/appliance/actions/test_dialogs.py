@@ -81,3 +81,40 @@ async def test_code_that_asks_does_not_hang(page: Hands):
     done = await page.act("evaluate", code="confirm('sure?')")
     assert done.status is ReceiptStatus.NEEDS_DECISION
     assert (await page.act("answer_dialog", accept=True)).status is ReceiptStatus.OK
+
+
+async def test_a_dialog_at_the_start_of_a_page_stops_nothing_for_long(hands: Hands):
+    done = await hands.act("navigate", url=hands.site.url("/act_dialogs.html#greet"))
+    assert (done.status, "Welcome" in done.text) == (ReceiptStatus.NEEDS_DECISION, True)
+    seen = await hands.browser.observe()
+    assert any("Welcome" in note for note in seen.notes)
+    await hands.act("answer_dialog", accept=True)
+    assert any("Ask later" in line for line in (await hands.browser.observe(with_screenshot=False)).lines)
+
+
+async def test_a_dialog_that_a_timer_opens_is_shown_and_asked(hands: Hands):
+    await hands.open("act_dialogs.html")
+    await hands.act("click", on="Ask later")
+    done = await hands.act("wait", seconds=3)
+    assert done.status is ReceiptStatus.NEEDS_DECISION
+    assert "Still there?" in done.text
+    await hands.act("answer_dialog", accept=False)
+    assert await hands.text() == "later false"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("Ask in the frame", "frame says true"), ("Ask from elsewhere", "answered Bonn")]
+)
+async def test_dialogs_of_frames_are_answered_like_others(hands: Hands, name: str, says: str):
+    await hands.open("act_dialogs.html")
+    done = await hands.act("click", on=name)
+    assert done.status is ReceiptStatus.NEEDS_DECISION
+    assert (await hands.act("answer_dialog", accept=True)).status is ReceiptStatus.OK
+    assert await hands.index(says)
+
+
+async def test_printing_is_told_and_stops_nothing(hands: Hands):
+    await hands.open("act_dialogs.html")
+    done = await hands.act("click", on="Print")
+    assert "save_as_pdf" in done.text
+    assert await hands.text() == "printed"
