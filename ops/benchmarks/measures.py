@@ -28,8 +28,11 @@ class Figure:
         return {**asdict(self), "ratio": ratio}
 
 
-def measure_steps(count: int = 20, nodes: int = 1000) -> list[Figure]:
-    """Measure what a click step costs from the model's answer to the next request, beside click and picture alone."""
+def measure_steps(count: int = 90, nodes: int = 1000) -> list[Figure]:
+    """Measure what a click step costs from the model's answer to the next request, beside click and picture alone.
+
+    Also whether late steps of a run cost more than early ones.
+    """
     with serve_page(make_page(nodes)) as url:
         click = {"click": {"index": {"text": "Count"}}}
         scenario = [{"navigate": {"url": url}}, *([click] * count), {"done": {"text": "ok", "success": True}}]
@@ -43,14 +46,20 @@ def measure_steps(count: int = 20, nodes: int = 1000) -> list[Figure]:
         ]
         sizes = [len(request.text) for request in requests[2:]]
         images = [len(image) for request in requests for image in request.images]
-        reference = bare.time_click_steps(url, count)
+        reference = bare.time_click_steps(url, min(count, 20))
     return [
         Figure("click step, answer to next request", statistics.median(gaps), "s", None, reference),
         Figure("click step, beyond waiting for quiet", statistics.median(gaps) - GRACE_MS / 1000, "s", 0.15),
         Figure("click step, slowest", max(gaps), "s"),
+        Figure("click step, last ten against first ten", _ratio_of_ends(gaps), "times", 1.1),
         Figure("prompt text of a step", statistics.median(sizes), "characters", 20_000),
         Figure("picture sent", max(images, default=0) / 1000, "kB", 60),
     ]
+
+
+def _ratio_of_ends(gaps: list[float]) -> float:
+    """Return how many times the first ten gaps the last ten are."""
+    return statistics.median(gaps[-10:]) / statistics.median(gaps[:10])
 
 
 def measure_idle(settle: float = 5.0) -> list[Figure]:
