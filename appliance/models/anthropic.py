@@ -10,7 +10,7 @@ from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, R
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import Service
 from appliance.models.loading import Kit
-from appliance.models.remote import SDK_RETRIES, RemoteModel, give_up_on_long_waits, read_error_body
+from appliance.models.remote import SDK_RETRIES, RemoteModel, choose_marks, give_up_on_long_waits, read_error_body
 from appliance.models.replies import compose
 from appliance.words import Effort
 
@@ -188,10 +188,7 @@ class _Reading:
 
 
 def _messages(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    texts = [part for message in messages for part in message.parts if isinstance(part, Text)]
-    ends = [text for text in texts if text.ends_prefix and not _is_empty(text)]
-    # The first stays when what follows is written anew; the newest two are this request's end and that of the last.
-    kept = ends if len(ends) <= MARKS else [ends[0], *ends[1 - MARKS :]]
+    kept = choose_marks(messages, MARKS)
     return [
         {"role": message.role, "content": [_block(part, kept) for part in message.parts if not _is_empty(part)]}
         for message in messages

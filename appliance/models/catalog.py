@@ -51,6 +51,7 @@ FALLBACK_WIRE_MODEL = "bu-max"
 class ModelEntry:
     """One model. `name` is ours and shown to people, `api_name` is what the provider's API is sent.
 
+    `caches_at_marks` says that the provider repeats a prefix from its cache only where a request marks its end.
     `wire_name` is a member of WIRE_MODELS. `efforts` go upwards and are empty for a model that takes none;
     `default_effort` is what the provider does when nothing is asked for. Sizes are in tokens, None when unknown.
     """
@@ -66,6 +67,7 @@ class ModelEntry:
     thinking: Thinking = "none"
     forced_tools: bool = True
     sees_images: bool = True
+    caches_at_marks: bool = False
 
     def nearest_effort(self, wished: Effort | None) -> Effort | None:
         """Return the rung that comes closest to the wish from below, the lowest one otherwise.
@@ -102,6 +104,7 @@ def _claude(
         max_output_tokens=64_000 if thinking == "budget" else 128_000,
         thinking=thinking,
         forced_tools=forced,
+        caches_at_marks=True,
     )
 
 
@@ -116,6 +119,7 @@ def _gpt(version: str, tier: str, efforts: tuple[Effort, ...], default: Effort, 
         default_effort=default,
         context_window=window,
         max_output_tokens=128_000,
+        caches_at_marks=version.startswith(("5.6", "6")),
     )
 
 

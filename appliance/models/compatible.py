@@ -5,7 +5,7 @@ server refused is not tried again by the same model.
 """
 
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import structlog
 
@@ -175,20 +175,19 @@ class _Reading:
     def add(self, answer: Any, *, whole: bool) -> str:
         """Take a completion or a chunk in and return the text that it adds."""
         self.begun = True
-        self._model = answer.model or self._model
-        self._usage = answer.usage or self._usage
-        if not answer.choices:
+        self._model = getattr(answer, "model", None) or self._model
+        self._usage = getattr(answer, "usage", None) or self._usage
+        choices: list[Any] = getattr(answer, "choices", None) or []
+        said: Any = getattr(choices[0], "message" if whole else "delta", None) if choices else None
+        if said is None:
             return ""
-        choice = answer.choices[0]
-        said: Any = choice.message if whole else choice.delta
-        self._finish = choice.finish_reason or self._finish
-        arguments = self._add_calls(said.tool_calls or [])
+        self._finish = getattr(choices[0], "finish_reason", None) or self._finish
+        arguments = self._add_calls(getattr(said, "tool_calls", None) or [])
         for name in ("reasoning_content", "reasoning"):
-            if isinstance(thought := getattr(said, name, None), str):
-                self._thoughts.append(thought)
-        refusal = getattr(said, "refusal", None)
+            self._thoughts.append(_text_of(getattr(said, name, None)))
+        refusal = _text_of(getattr(said, "refusal", None))
         self._refused = self._refused or bool(refusal)
-        text: str = said.content or refusal or ""
+        text = _text_of(getattr(said, "content", None)) or refusal
         if text:
             self._texts.append(text)
         return text or arguments
@@ -210,6 +209,14 @@ class _Reading:
         refused = self._refused or self._finish == "content_filter"
         stop = "refusal" if refused else "length" if self._finish == "length" else "end"
         return Reply(text, _count(self._usage), self._model or asked_model, stop)
+
+
+def _text_of(content: object) -> str:
+    """Return the text of a message's content, which some servers send as a list of parts."""
+    if isinstance(content, list):
+        parts = [cast("dict[str, Any]", part) for part in cast("list[object]", content) if isinstance(part, dict)]
+        return "".join(_text_of(part.get("text")) for part in parts if part.get("type", "text") == "text")
+    return content if isinstance(content, str) else ""
 
 
 def _held_to(shape: ReplyShape, way: Way) -> dict[str, Any]:
@@ -245,4 +252,5 @@ def _count(usage: Any) -> TokenCount:
     """Return the tokens by class; zeros when the server does not count."""
     if usage is None:
         return TokenCount()
-    return count_tokens(usage.prompt_tokens, usage.prompt_tokens_details, usage.completion_tokens)
+    asked, said = getattr(usage, "prompt_tokens", 0), getattr(usage, "completion_tokens", 0)
+    return count_tokens(asked, getattr(usage, "prompt_tokens_details", None), said)

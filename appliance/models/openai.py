@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from appliance.events import TokenCount
-from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, ReplyShape
+from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, ReplyShape, Text
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import Service
 from appliance.models.loading import Kit
 from appliance.models.remote import (
     SDK_RETRIES,
     RemoteModel,
+    choose_marks,
     count_tokens,
     give_up_on_long_waits,
     read_error_body,
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 COMPACT_FROM = 150_000
 """Tokens of a request from which on the provider is to compact it."""
 
-_EXTRAS = ("context_management", "prompt_cache_key")
+MARKS = 4
+"""Cache marks that one request may set."""
+
+_EXTRAS = ("context_management", "prompt_cache_key", "prompt_cache_options", "prompt_cache_breakpoint")
 """What servers that imitate the provider may not know; left out once refused."""
 
 _REASONING_TOKENS = {
@@ -104,11 +108,13 @@ class OpenAIModel(RemoteModel):
     def body(self, request: ModelRequest) -> dict[str, Any]:
         """Return the request in the form of the Responses API."""
         effort = self.entry.nearest_effort(request.effort)
+        sets_marks = self.entry.caches_at_marks and self._refused.isdisjoint(_EXTRAS[2:])
+        marked = choose_marks(request.messages, MARKS) if sets_marks else []
         room = _REASONING_TOKENS[effort or self.entry.default_effort or Effort.NONE]
         body: dict[str, Any] = {
             "model": self.entry.api_name,
             "instructions": with_schema(request.system, request.shape),
-            "input": [_turn(message) for message in request.messages],
+            "input": [_turn(message, marked) for message in request.messages],
             "max_output_tokens": min(request.max_output_tokens + room, self.entry.max_output_tokens),
             "store": False,
         }
@@ -118,6 +124,8 @@ class OpenAIModel(RemoteModel):
             body["context_management"] = [{"type": "compaction", "compact_threshold": COMPACT_FROM}]
         if "prompt_cache_key" not in self._refused:
             body["prompt_cache_key"] = self._cache_key
+        if sets_marks:  # Otherwise the end of every request is written to the cache, which costs and is never read.
+            body["prompt_cache_options"] = {"mode": "explicit"}
         return body
 
     def _read(self, response: Any, request: ModelRequest, streamed: tuple[str, ...] = ()) -> Reply:
@@ -126,7 +134,7 @@ class OpenAIModel(RemoteModel):
 
         if not isinstance(response, Response):
             raise self.service.unintelligible()
-        fault: Any = response.error
+        fault: Any = getattr(response, "error", None)
         if fault or response.status == "failed":
             raise self.service.failed_inside(*read_error_body({"error": fault.model_dump() if fault else {}}))
         items: list[Any] = getattr(response, "output", None) or []
@@ -135,11 +143,11 @@ class OpenAIModel(RemoteModel):
         thoughts = [
             part.text for item in items if item.type == "reasoning" for part in getattr(item, "summary", None) or ()
         ]
-        reason = response.incomplete_details.reason if response.incomplete_details else None
+        reason = getattr(getattr(response, "incomplete_details", None), "reason", None)
         refused = reason == "content_filter" or any(is_refusal for _, is_refusal in said)
         stop = "refusal" if refused else "length" if response.status == "incomplete" else "end"
         text = compose(request.shape, texts, thoughts=thoughts)
-        return Reply(text, _count(response.usage), response.model or self.entry.api_name, stop)
+        return Reply(text, _count(response.usage), getattr(response, "model", None) or self.entry.api_name, stop)
 
 
 def open_client(kit: Kit, key: str, base_url: str) -> "AsyncOpenAI":
@@ -178,14 +186,16 @@ def _said(item: Any) -> tuple[str, bool]:
     return "".join(refusals or texts), bool(refusals)
 
 
-def _turn(message: Message) -> dict[str, Any]:
+def _turn(message: Message, marked: list[Text]) -> dict[str, Any]:
     content: list[dict[str, Any]] = []
     for part in message.parts:
         if isinstance(part, Image):
             content.append({"type": "input_image", "image_url": data_url(part), "detail": "auto"})
         elif part.text:
             kind = "input_text" if message.role == "user" else "output_text"
-            content.append({"type": kind, "text": part.text})
+            is_marked = any(part is mark for mark in marked)
+            mark = {"prompt_cache_breakpoint": {"mode": "explicit"}} if is_marked and kind == "input_text" else {}
+            content.append({"type": kind, "text": part.text, **mark})
     return {"role": message.role, "content": content}
 
 
@@ -193,4 +203,5 @@ def _count(usage: Any) -> TokenCount:
     """Return the tokens by class; the provider's input is the whole, of which the cached ones are a part."""
     if usage is None:
         return TokenCount()
-    return count_tokens(usage.input_tokens, usage.input_tokens_details, usage.output_tokens)
+    asked, said = getattr(usage, "input_tokens", 0), getattr(usage, "output_tokens", 0)
+    return count_tokens(asked, getattr(usage, "input_tokens_details", None), said)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 from appliance.events import TokenCount
-from appliance.models.base import ModelRequest, OnText, Reply
+from appliance.models.base import Message, ModelRequest, OnText, Reply, Text
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import LONGEST_PATIENCE, Service
 from appliance.models.loading import Kit, load_kit
@@ -157,8 +157,19 @@ def _read_wait(response: Any) -> float | None:
     return None
 
 
-def count_tokens(whole_input: int, details: Any, output: int) -> TokenCount:
+def choose_marks(messages: tuple[Message, ...], most: int) -> list[Text]:
+    """Return the texts after which a request marks the end of a prefix to be cached, at most so many.
+
+    The first of them stays when what follows is written anew; the newest are this request's end and those before it.
+    """
+    texts = [part for message in messages for part in message.parts if isinstance(part, Text)]
+    ends = [text for text in texts if text.ends_prefix and text.text.strip()]
+    return ends if len(ends) <= most else [ends[0], *ends[1 - most :]]
+
+
+def count_tokens(whole_input: int | None, details: Any, output: int | None) -> TokenCount:
     """Return OpenAI's figures by class: its input is the whole, of which the cached tokens in `details` are a part."""
+    whole_input, output = whole_input or 0, output or 0
     read = getattr(details, "cached_tokens", None) or 0
     write = getattr(details, "cache_write_tokens", None) or 0
     return TokenCount(max(whole_input - read - write, 0), read, write, output)

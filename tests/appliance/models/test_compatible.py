@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from appliance.errors import ContextOverflow, RunFailed
+from appliance.events import TokenCount
 from appliance.models.base import Text
 from appliance.models.providers import ProviderKeys, find_model, open_model
 from tests.appliance.models.asking import LOCAL, PICTURE, SHAPE, a_request, keys_for, opened
@@ -132,3 +133,25 @@ async def test_the_window_is_what_the_operator_says_and_unknown_otherwise():
         assert open_model(find_model(LOCAL, keys), keys).context_window is None
         keys = replace(keys, compatible_context_window=8_192)
         assert open_model(find_model(LOCAL, keys), keys).context_window == 8_192
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": '{"action": []}'},
+        {"content": [{"type": "thinking", "thinking": []}, {"type": "text", "text": '{"action": []}'}]},
+        {"tool_calls": [{"function": {"arguments": '{"action": []}'}}]},
+        {"content": None, "reasoning": 'So: {"what_i_see": "", "action": []}'},
+    ],
+)
+async def test_an_answer_with_parts_missing_is_read_all_the_same(message: dict):
+    body = {"choices": [{"message": message}], "usage": {"prompt_tokens": 3}}
+    async with StandIn([{"__http__": 200, "body": body}]) as stand_in, opened(LOCAL, stand_in) as model:
+        reply = await model.ask(a_request())
+    assert json.loads(reply.text)["action"] == []
+    assert (reply.tokens, reply.model_name, reply.stop) == (TokenCount(input=3), LOCAL, "end")
+
+
+async def test_an_answer_without_choices_is_an_empty_one():
+    async with StandIn([{"__http__": 200, "body": {"choices": []}}]) as stand_in, opened(LOCAL, stand_in) as model:
+        assert (await model.ask(a_request())).text == ""

@@ -81,6 +81,37 @@ async def test_the_requests_of_one_run_share_a_cache_key_that_no_other_run_has()
     assert keys[0] == keys[1] != keys[2] == keys[3]
 
 
+async def test_a_model_that_caches_at_marks_is_told_where_the_repeated_prefix_ends():
+    marks = [{"mode": "explicit"}, {"mode": "explicit"}, None, None]
+    body = await body_of(GPT)
+    assert body["prompt_cache_options"] == {"mode": "explicit"}
+    assert [part.get("prompt_cache_breakpoint") for part in body["input"][0]["content"]] == marks
+    older = await body_of("gpt-5.5")
+    assert "prompt_cache_options" not in older
+    assert not any("prompt_cache_breakpoint" in part for part in older["input"][0]["content"])
+
+
+async def test_of_many_marks_the_first_and_the_newest_are_set():
+    parts = tuple(Text(f"Part {number}.", ends_prefix=True) for number in range(6))
+    async with StandIn() as stand_in, opened(GPT, stand_in) as model:
+        await model.ask(a_request(*parts))
+    content = stand_in.requests[0].body["input"][0]["content"]
+    marked = [part["text"] for part in content if "prompt_cache_breakpoint" in part]
+    assert marked == ["Part 0.", "Part 3.", "Part 4.", "Part 5."]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    ["Unknown parameter: 'prompt_cache_options'.", "input[0].content[0].prompt_cache_breakpoint: extra field"],
+)
+async def test_a_server_that_knows_no_marks_gets_none(refused: str):
+    scenario = [{"__http__": 400, "message": refused}, {"done": {"text": "x"}}]
+    async with StandIn(scenario) as stand_in, opened(GPT, stand_in) as model:
+        await model.ask(a_request())
+    assert "prompt_cache_options" not in stand_in.requests[1].body
+    assert "prompt_cache_breakpoint" not in json.dumps(stand_in.requests[1].body)
+
+
 async def test_what_only_the_provider_itself_takes_is_left_out_once_another_server_refuses_it():
     said = "Unknown parameter: 'context_management'."
     scenario = [{"__http__": 400, "message": said}, {"done": {"text": "x"}}]
@@ -99,10 +130,10 @@ async def test_items_that_are_no_message_are_read_over():
         "content": [{"type": "output_text", "text": '{"action": []}', "annotations": []}],
     }  # fmt: skip
     odd = [{"id": "c", "type": "compaction", "encrypted_content": "…"}, {"id": "x", "type": "of_next_year"}, message]
-    body = {"id": "r", "object": "response", "status": "completed", "model": "m", "output": odd, "created_at": 1}
+    body = {"status": "completed", "output": odd, "usage": {"input_tokens": 5}}
     async with StandIn([{"__http__": 200, "body": body}]) as stand_in, opened(GPT, stand_in) as model:
         reply = await model.ask(a_request())
-    assert (reply.text, reply.tokens, reply.stop) == ('{"action": []}', TokenCount(), "end")
+    assert (reply.text, reply.tokens, reply.stop) == ('{"action": []}', TokenCount(input=5), "end")
 
 
 async def test_a_try_may_take_90_seconds_and_240_at_high_effort():

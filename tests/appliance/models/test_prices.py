@@ -5,6 +5,8 @@ import pytest
 from appliance.events import TokenCount
 from appliance.models.catalog import AUTOPILOT, find_entry
 from appliance.models.prices import is_priced, price
+from tests.appliance.models.asking import GPT, a_request, ask_both_ways, opened
+from tests.stand_in import StandIn
 
 
 def cost(name: str, tokens: TokenCount) -> Decimal | None:
@@ -42,3 +44,22 @@ def test_an_unknown_price_is_unknown_and_not_nothing(name: str):
 def test_autopilot_costs_nothing():
     assert price(AUTOPILOT, TokenCount(input=5)) == 0
     assert is_priced(AUTOPILOT)
+
+
+async def test_what_a_provider_counts_is_charged_by_class_and_once():
+    # The wire formats count differently: Anthropic's input leaves the cached tokens out, OpenAI's has them in it.
+    asked = {"claude-sonnet-4.6": Decimal("0.004875"), "gpt-5.6-terra": Decimal("0.00325")}
+    usage = {"input": 1_200, "cache_read": 500, "cache_write": 300, "output": 0}
+    for name, expected in asked.items():
+        async with StandIn([{"reply": {"wait": {}}, "__usage__": usage}]) as stand_in, opened(name, stand_in) as model:
+            whole, streamed, _ = await ask_both_ways(model, a_request())
+        assert whole.tokens == streamed.tokens == TokenCount(1_200, 500, 300, 0)
+        assert cost(name, whole.tokens) == expected
+
+
+async def test_the_classes_of_a_long_cached_request_sum_up_to_what_was_sent():
+    usage = {"input": 1_056, "cache_read": 50_176, "cache_write": 0, "output": 20}
+    async with StandIn([{"reply": {"wait": {}}, "__usage__": usage}]) as stand_in, opened(GPT, stand_in) as model:
+        tokens = (await model.ask(a_request())).tokens
+    assert tokens.input + tokens.cache_read + tokens.cache_write == 51_232
+    assert tokens.cache_read == 50_176
