@@ -12,6 +12,7 @@ from web.api.v3.renderings import Renderer
 from web.api.v3.routers import answer_other_version, v3_routers
 from web.auth import KEY_HEADER, KeyGate
 from web.demo.shop import demo_router
+from web.file_links import file_links_router
 from web.health import health_router
 from web.live.routers import live_router
 from web.pages.first_start import FirstStart
@@ -35,9 +36,10 @@ def create_app(appliance: Appliance) -> Litestar:
     first_start = FirstStart(settings, appliance.database)
     return Litestar(
         route_handlers=[
-            *v3_routers(appliance.sessions, appliance.hub, renderer, gate),
+            *v3_routers(appliance, renderer, gate),
             answer_other_version,
             screenshots_router(settings, signer),
+            file_links_router(settings, signer),
             health_router(appliance),
             *page_routers(appliance, sign_ins, recognize, first_start),
             live_router(appliance, views, recognize),

@@ -143,10 +143,7 @@ class RecordedRun:
     @property
     def seconds(self) -> float:
         """How long the run took, as far as it was written down."""
-        entries: list[AnyEntry | None] = [self.opened, self.closed]
-        for step in self.steps:
-            entries += [step.asked, step.answered, step.closed]
-        return max(entry.at for entry in entries if entry is not None) - self.opened.at
+        return max(entry.at for entry in self.entries) - self.opened.at
 
     @property
     def tokens(self) -> TokenCount:
@@ -158,6 +155,15 @@ class RecordedRun:
     def cost_usd(self) -> str | None:
         """What the run cost in US dollars, in decimal notation; None when that is not known."""
         return self.closed.cost_usd if self.closed is not None else None
+
+    @property
+    def entries(self) -> tuple[AnyEntry, ...]:
+        """The entries of the run in the order in which they were written."""
+        parts: list[AnyEntry | None] = [self.opened, *self.notes, self.replayed, self.closed]
+        for step in self.steps:
+            parts += [step.asked, step.answered, step.closed]
+        # Entries of one run are written one after the other; the order holds for those of one moment.
+        return tuple(sorted((part for part in parts if part is not None), key=lambda part: part.at))
 
     def screenshots(self, folder: Path) -> tuple[Path, ...]:
         """Return the paths of the steps' pictures that are still in the folder, in order."""

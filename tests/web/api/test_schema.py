@@ -22,6 +22,11 @@ def test_the_document_describes_the_calls_once_with_their_key(server: RunningSer
         "/v3/sessions/{session_id}/stop",
         "/v3/sessions/{session_id}/messages",
         "/v3/sessions/{session_id}/events",
+        "/v3/sessions/{session_id}/history",
+        "/v3/sessions/{session_id}/animation",
+        "/v3/sessions/{session_id}/export",
+        "/v3/sessions/{session_id}/files",
+        "/v3/sessions/{session_id}/replay",
     }
     assert document["components"]["securitySchemes"]["apiKey"]["name"] == "X-Browser-Use-API-Key"
     create = document["paths"]["/v3/sessions"]["post"]

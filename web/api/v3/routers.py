@@ -8,9 +8,10 @@ from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 from litestar.types import Method
 
-from appliance.feed.hub import Hub
-from appliance.runtime.sessions import Sessions
+from appliance.runtime.assembly import Appliance
+from web.api.v3.files import list_session_files
 from web.api.v3.messages import list_messages, stream_messages
+from web.api.v3.records import export_session, get_animation, get_history, replay_session
 from web.api.v3.renderings import Renderer
 from web.api.v3.sessions import create_session, delete_session, get_session, list_sessions, stop_session
 from web.auth import KeyGate
@@ -23,11 +24,16 @@ _HANDLERS = (
     delete_session,
     list_messages,
     stream_messages,
+    get_history,
+    get_animation,
+    export_session,
+    list_session_files,
+    replay_session,
 )
 _METHODS: list[Method] = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
-def v3_routers(sessions: Sessions, hub: Hub, renderer: Renderer, gate: KeyGate) -> list[Router]:
+def v3_routers(appliance: Appliance, renderer: Renderer, gate: KeyGate) -> list[Router]:
     """Return the same calls at /v3 and /api/v3; the OpenAPI document shows them once."""
 
     def make(path: str, *, in_schema: bool) -> Router:
@@ -36,8 +42,10 @@ def v3_routers(sessions: Sessions, hub: Hub, renderer: Renderer, gate: KeyGate) 
             route_handlers=list(_HANDLERS),
             guards=[gate.guard],
             dependencies={
-                "sessions": Provide(lambda: sessions, sync_to_thread=False),
-                "hub": Provide(lambda: hub, sync_to_thread=False),
+                "sessions": Provide(lambda: appliance.sessions, sync_to_thread=False),
+                "replays": Provide(lambda: appliance.replays, sync_to_thread=False),
+                "hub": Provide(lambda: appliance.hub, sync_to_thread=False),
+                "own_settings": Provide(lambda: appliance.settings, sync_to_thread=False),
                 "renderer": Provide(lambda: renderer, sync_to_thread=False),
             },
             security=[{"apiKey": []}, {"bearer": []}],

@@ -1,0 +1,224 @@
+"""The calls on what a session's runs have left: their record, a moving picture, an export, and doing one again."""
+
+import asyncio
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import msgspec
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar.response import File
+
+from appliance.errors import NotFound
+from appliance.persistence.records import RunRecord
+from appliance.runtime.folders import SessionFolders
+from appliance.runtime.replays import Replays, ReplayWish
+from appliance.runtime.sessions import Sessions
+from appliance.settings import Settings
+from web.api.v3.renderings import Renderer
+from web.api.v3.shapes.records import ActionView, ExportView, ReplayRequest, RunView, StepView
+from web.api.v3.shapes.sessions import SessionView
+from web.problems import PROBLEMS
+
+if TYPE_CHECKING:
+    from appliance.agent.recorded import RecordedRun
+
+_RECORD = ResponseSpec(list[dict[str, Any]], description="The entries, oldest first", generate_examples=False)
+_PICTURE = ResponseSpec(bytes, description="The moving picture", generate_examples=False, media_type="image/*")
+
+
+class AnimationFormat(StrEnum):
+    """What a moving picture can be."""
+
+    GIF = "gif"
+    WEBP = "webp"
+
+
+class ExportScope(StrEnum):
+    """How much of a session is exported: its answers, also its steps, or its whole record."""
+
+    OUTPUT = "output"
+    STEPS = "steps"
+    FULL = "full"
+
+
+@get(
+    "/sessions/{session_id:uuid}/history",
+    responses={**PROBLEMS, 200: _RECORD},
+    tags=["sessions"],
+    summary="Read the record",
+)
+async def get_history(
+    sessions: NamedDependency[Sessions], own_settings: NamedDependency[Settings], session_id: FromPath[UUID]
+) -> Response[bytes]:
+    """Return the permanent record: what the model was sent, what it replied, what came of it; [] without any run."""
+    await sessions.find(session_id)
+    content = await asyncio.to_thread(_read_record, SessionFolders.of(own_settings, session_id).record)
+    return Response(content, media_type="application/json", headers={"Cache-Control": "private, no-store"})
+
+
+@get(
+    "/sessions/{session_id:uuid}/animation",
+    responses={**PROBLEMS, 200: _PICTURE},
+    tags=["sessions"],
+    summary="See a run as a moving picture",
+)
+async def get_animation(
+    sessions: NamedDependency[Sessions],
+    own_settings: NamedDependency[Settings],
+    session_id: FromPath[UUID],
+    kind: Annotated[AnimationFormat, QueryParameter(name="format")] = AnimationFormat.GIF,
+) -> File:
+    """Return the last run as GIF or WebP, three seconds a step; 404 when there are no pictures of it."""
+    await sessions.find(session_id)
+    folders = SessionFolders.of(own_settings, session_id)
+    path = await asyncio.to_thread(_animation, folders, kind)
+    if path is None:
+        raise NotFound("There are no pictures of this session's last run")
+    return File(
+        path,
+        filename=f"{session_id}.{kind}",
+        media_type=f"image/{kind}",
+        content_disposition_type="inline",
+        headers={"Cache-Control": "private, no-cache", "X-Content-Type-Options": "nosniff"},
+    )
+
+
+@get("/sessions/{session_id:uuid}/export", responses=PROBLEMS, tags=["sessions"], summary="Export a session")
+async def export_session(
+    sessions: NamedDependency[Sessions],
+    own_settings: NamedDependency[Settings],
+    session_id: FromPath[UUID],
+    extent: Annotated[ExportScope, QueryParameter(name="scope")] = ExportScope.OUTPUT,
+) -> Response[ExportView]:
+    """Return the session's runs with their answers, with their steps, or with their whole record."""
+    session = await sessions.find(session_id)
+    runs = await sessions.list_runs(session_id)
+    recorded: Mapping[str, RecordedRun] = {}
+    if extent is not ExportScope.OUTPUT:
+        recorded = await asyncio.to_thread(_load, SessionFolders.of(own_settings, session_id).record)
+    view = ExportView(
+        session_id=session_id,
+        title=session.title,
+        scope=extent,
+        runs=[_run(run, recorded.get(str(run.id)), extent) for run in runs],
+    )
+    name = f'attachment; filename="session-{session_id}-{extent}.json"'
+    return Response(view, headers={"Content-Disposition": name, "Cache-Control": "private, no-store"})
+
+
+@post(
+    "/sessions/{session_id:uuid}/replay",
+    status_code=200,
+    responses=PROBLEMS,
+    tags=["sessions"],
+    summary="Do a recorded run again",
+)
+async def replay_session(
+    replays: NamedDependency[Replays],
+    renderer: NamedDependency[Renderer],
+    session_id: FromPath[UUID],
+    data: JSONBody[ReplayRequest | None] = None,
+) -> SessionView:
+    """Make a session that does a recorded run again, without a model unless one is named, and return it at once.
+
+    The answer of the recorded run is delivered only when every action went as it did then.
+    """
+    wish = data or ReplayRequest()
+    made = await replays.create(
+        ReplayWish(
+            session_id,
+            run=wish.run,
+            model=wish.model,
+            keep_alive=wish.keep_alive,
+            max_steps=wish.max_steps,
+            timeout=wish.timeout,
+        )
+    )
+    return renderer.render_session(made)
+
+
+def _read_record(path: Path) -> bytes:
+    from appliance.agent.record import encode_entries, read_entries  # noqa: PLC0415 - an idle server does without
+
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return b"[]\n"
+    return content if content.endswith(b"\n]\n") else encode_entries(read_entries(path))
+
+
+def _load(path: Path) -> "dict[str, RecordedRun]":
+    from appliance.agent.recorded import load  # noqa: PLC0415 - an idle server does without
+
+    try:
+        return {run.opened.run: run for run in load(path)}
+    except FileNotFoundError:
+        return {}
+
+
+def _animation(folders: SessionFolders, kind: AnimationFormat) -> Path | None:
+    """Return the file with the moving picture of the last run, made anew when the record is newer."""
+    from appliance.agent.animation import animate, frames_of  # noqa: PLC0415 - an idle server does without
+
+    target = folders.root / f"animation.{kind.value}"
+    try:
+        written = folders.record.stat().st_mtime_ns
+        if target.is_file() and target.stat().st_mtime_ns > written:
+            return target
+    except FileNotFoundError:
+        return None
+    runs = list(_load(folders.record).values())
+    if not runs:
+        return None
+    frames = frames_of(runs[-1], folders.screenshots)
+    return target if animate(frames, target, kind.value, title=runs[-1].opened.task) else None
+
+
+def _run(run: RunRecord, recorded: "RecordedRun | None", scope: ExportScope) -> RunView:
+    view = RunView(
+        run=run.number,
+        id=run.id,
+        task=run.task,
+        model=run.model,
+        status=run.status,
+        ending=run.ending,
+        is_successful=run.is_successful,
+        output=run.output,
+        failure_kind=run.failure,
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+    )
+    if scope is not ExportScope.OUTPUT:
+        view.steps = _steps(recorded) if recorded is not None else []
+    if scope is ExportScope.FULL:
+        view.record = [msgspec.to_builtins(entry) for entry in recorded.entries] if recorded is not None else []
+    return view
+
+
+def _steps(recorded: "RecordedRun") -> list[StepView]:
+    return [
+        StepView(
+            step=step.asked.step,
+            url=step.asked.url,
+            title=step.asked.title,
+            move=step.answered.move if step.answered is not None else "",
+            trouble=step.closed.trouble if step.closed is not None else None,
+            actions=[
+                ActionView(
+                    name=call.name,
+                    arguments=call.arguments,
+                    status=receipt.status if receipt is not None else None,
+                    result=receipt.text if receipt is not None else None,
+                    url=(receipt.url or None) if receipt is not None else None,
+                )
+                for call, receipt in step.actions
+            ],
+        )
+        for step in recorded.steps
+    ]

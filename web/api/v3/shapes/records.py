@@ -1,0 +1,67 @@
+"""The JSON of what a session's runs were and did."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+
+class ReplayRequest(Struct, rename="camel", kw_only=True):
+    """How a recorded run is done again; all may be left out. `run` counts the session's runs from 1."""
+
+    run: Annotated[int, Meta(ge=1, description="default: the last one")] | None = None
+    model: Annotated[str, Meta(max_length=200, description="asked where the run asked one beside its steps")] | None = (
+        None
+    )
+    keep_alive: bool | None = None
+    max_steps: Annotated[int, Meta(ge=1, le=10_000)] | None = None
+    timeout: Annotated[float, Meta(ge=1, le=86_400)] | None = None
+
+
+class ActionView(Struct, rename="camel", kw_only=True):
+    """One action and what came of it; `status` is null where nothing was written down."""
+
+    name: str
+    arguments: dict[str, Any]
+    status: str | None = None
+    result: str | None = None
+    url: str | None = None
+
+
+class StepView(Struct, rename="camel", kw_only=True):
+    """One step of a run."""
+
+    step: int
+    url: str
+    title: str
+    move: str
+    actions: list[ActionView]
+    trouble: str | None = None
+
+
+class RunView(Struct, rename="camel", kw_only=True):
+    """One run of a session; `steps` and `record` come with the wider scopes."""
+
+    run: int
+    id: UUID
+    task: str
+    model: str
+    status: str
+    ending: str | None = None
+    is_successful: bool | None = None
+    output: Any = None
+    failure_kind: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    steps: list[StepView] | UnsetType = UNSET
+    record: list[dict[str, Any]] | UnsetType = UNSET
+
+
+class ExportView(Struct, rename="camel", kw_only=True):
+    """A session to take away."""
+
+    session_id: UUID
+    title: str
+    scope: str
+    runs: list[RunView]

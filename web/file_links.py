@@ -1,0 +1,55 @@
+"""Serves the files of sessions to whoever holds a signed link: no key, no cookie, for some minutes."""
+
+from datetime import timedelta
+from urllib.parse import quote
+from uuid import UUID
+
+from litestar import Router, get
+from litestar.exceptions import NotFoundException
+from litestar.params import FromPath, FromQuery
+from litestar.response import File
+
+from appliance.runtime.folders import SessionFolders
+from appliance.runtime.links import Signer
+from appliance.runtime.session_files import find_file
+from appliance.settings import Settings
+
+LIFETIME = timedelta(minutes=15)
+
+
+def file_url(base_url: str, signer: Signer, session_id: UUID, path: str) -> str:
+    """Return an address from which the file can be fetched for at least fifteen minutes."""
+    plain = _link_path(session_id, path)
+    return signer.link(base_url, plain, LIFETIME).replace(plain, quote(plain), 1)
+
+
+def file_links_router(settings: Settings, signer: Signer) -> Router:
+    """Return the router of /files."""
+
+    @get("/{session_id:uuid}/{folder:str}/{name:str}", sync_to_thread=True)
+    def send_file(
+        session_id: FromPath[UUID], folder: FromPath[str], name: FromPath[str], token: FromQuery[str] = ""
+    ) -> File:
+        """Return the file as one to be saved; a link that is wrong, expired or leads nowhere is 404."""
+        path = f"{folder}/{name}"
+        file = find_file(SessionFolders.of(settings, session_id), path)
+        if file is None or not signer.verify(_link_path(session_id, path), token):
+            raise NotFoundException("The link to this file is wrong or has expired; list the session's files again.")
+        return File(
+            file,
+            filename=name,
+            # What a page or an agent wrote must never run as a page of this server.
+            media_type="application/octet-stream",
+            content_disposition_type="attachment",
+            headers={
+                "Cache-Control": "private, no-store",
+                "X-Content-Type-Options": "nosniff",
+                "Content-Security-Policy": "sandbox; default-src 'none'",
+            },
+        )
+
+    return Router("/files", route_handlers=[send_file], include_in_schema=False)
+
+
+def _link_path(session_id: UUID, path: str) -> str:
+    return f"/files/{session_id}/{path}"
