@@ -115,6 +115,10 @@ class SensitiveData:
             text = self._replace(text, found)
         return self._replace_cut(text)
 
+    def is_in(self, text: str) -> bool:
+        """Whether the text holds a value in any spelling."""
+        return self.redact(text) != text
+
     def redact_all(self, value: T) -> T:
         """Return a JSON document, struct or dataclass with every text in it redacted."""
         return cast("T", self._redact_any(value)) if self._secrets else value

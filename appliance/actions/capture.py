@@ -30,6 +30,7 @@ async def _screenshot(context: ActionContext, _: TakeScreenshot) -> Receipt:
 
 async def _save_as_pdf(context: ActionContext, parameters: SaveAsPdf) -> Receipt:
     wanted = parameters.file_name or await context.browser.tab.run("() => document.title") or "page"
+    wanted = context.sensitive.redact(wanted)
     stem = wanted[:-4] if wanted.lower().endswith(".pdf") else wanted
     params = {"printBackground": True, "preferCSSPageSize": True, "displayHeaderFooter": False}
     data = await _captured(context, "Page.printToPDF", params)
@@ -38,6 +39,7 @@ async def _save_as_pdf(context: ActionContext, parameters: SaveAsPdf) -> Receipt
 
 
 async def _captured(context: ActionContext, method: str, params: dict[str, Any]) -> bytes:
+    await context.browser.conceal()
     try:
         answer = await context.browser.tab.send(method, params, timeout=PDF_SECONDS)
     except CdpError as error:

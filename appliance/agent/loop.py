@@ -59,7 +59,7 @@ class Agent:
         self._assignment = assignment
         self._sensitive = context.sensitive
         self._outlets = outlets = outlets.without(context.sensitive)
-        context.browser.hidden = lambda: context.sensitive.values
+        context.browser.hide(lambda: context.sensitive.values, context.sensitive.is_in)
         self._clocks = clocks or Clocks()
         self._budget = Budget(assignment, outlets.price)
         lost = context.browser.lost

@@ -84,7 +84,7 @@ class Replay:
         self._assignment = assignment
         self._registry = registry
         self._outlets = outlets = outlets.without(context.sensitive)
-        context.browser.hidden = lambda: context.sensitive.values
+        context.browser.hide(lambda: context.sensitive.values, context.sensitive.is_in)
         self._budget = Budget(assignment, outlets.price)
         self._model = MeteredModel(context.model, self._budget, context.browser.lost, context.sensitive)
         self._context = replace(context, model=self._model)

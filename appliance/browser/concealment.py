@@ -11,20 +11,16 @@ SECONDS = 1.0
 """How long the documents of one process may take."""
 
 
-async def conceal(tab: Tab, values: tuple[str, ...]) -> str:
-    """Hide the values in every document of the tab.
-
-    Returns a sentence on why that could not be done, since no picture may be taken then; "" when it was.
-    """
+async def conceal(tab: Tab, values: tuple[str, ...]) -> None:
+    """Hide the values in every document of the tab; raises ActionFailed when the page's own cannot be reached."""
     places = [(tab.frames.main_id, tab.session_id), *tab.frames.sessions.items()]
     for frame_id, session_id in places:
         try:
             world = await tab.frames.world(frame_id, session_id)
             await tab.run(_script(), list(values), world=world, timeout=SECONDS)
-        except (ActionFailed, CdpError):
+        except (ActionFailed, CdpError) as error:
             if session_id == tab.session_id:
-                return "No screenshot: what must not be seen on this page could not be hidden."
-    return ""
+                raise ActionFailed("No picture: what must not be seen on this page could not be hidden.") from error
 
 
 @cache

@@ -1,7 +1,7 @@
 """The agent's browser: attached over one raw socket, its tabs followed, observed and given to the actions."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,37 +12,33 @@ import structlog
 
 from appliance.browser.cdp import LOST, CdpConnection, CdpError
 from appliance.browser.collector import Collector, Reading
-from appliance.browser.concealment import conceal
 from appliance.browser.documents import Answer, html_of, run_in_all
 from appliance.browser.downloads import Downloads
 from appliance.browser.element import Element
 from appliance.browser.gate import Gate, Refusal
-from appliance.browser.observation import Observation, Screenshot, TabView
+from appliance.browser.observation import Observation, TabView
 from appliance.browser.page_model import PageModel
+from appliance.browser.pictures import Grab, Pictures
 from appliance.browser.policy import Policy
 from appliance.browser.relay import Relay
-from appliance.browser.screenshot import Camera
 from appliance.browser.tab import DialogView, Navigation, Tab
 from appliance.browser.tabs import Tabs
 from appliance.browser.waiting import Mark, Settled, Settling
 from appliance.content import Content
-from appliance.errors import ActionFailed, BrowserLost, BrowserUnavailable, DisplayUnavailable, ElementGone
+from appliance.errors import ActionFailed, BrowserLost, BrowserUnavailable, ElementGone
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
 FIRST_ADOPTED = 1_000_001
 """The number of the first element that is used without having been shown."""
-Grab = Callable[[], Awaitable[Screenshot]]
-"""Takes a picture of the display without the browser's help; raises DisplayUnavailable."""
-
 _log = structlog.get_logger()
 
 
 class Browser:
     """A Chromium the agent works in. `tab` is the current tab; `lost` is set when the browser has gone away.
 
-    `hidden` returns what must not be readable in a picture of a page.
+    Nothing of what `hide` names can be read in its pictures.
     """
 
     def __init__(self, cdp: CdpConnection, policy: Policy, downloads_dir: Path | None, grab: Grab | None) -> None:
@@ -57,9 +53,7 @@ class Browser:
         self._adopted: dict[int, Element] = {}
         self._from_line = 0
         self._mark: Mark | None = None
-        self.hidden: Callable[[], tuple[str, ...]] = tuple
-        self._camera = Camera()
-        self._grab = grab
+        self._pictures = Pictures(grab)
         self._gate = Gate(cdp, policy, self._tabs.refused)
         self._watchers: list[asyncio.Task[None]] = []
         self._page_model: PageModel | None = None
@@ -104,6 +98,15 @@ class Browser:
         """The requests that policy refused, oldest first; a site is told once, but for documents."""
         return tuple(self._tabs.refusals)
 
+    def hide(self, values: Callable[[], tuple[str, ...]], carries_secret: Callable[[str], bool]) -> None:
+        """Keep values out of pictures, and addresses that carry one from leaving the allowed domains."""
+        self._pictures.hidden = values
+        self._gate.carries_secret = carries_secret
+
+    async def conceal(self) -> None:
+        """Make the current tab show dots for what is to be hidden; raises ActionFailed when that cannot be done."""
+        await self._pictures.conceal(self.tab)
+
     def use_relay(self, relay: Relay) -> None:
         """Tell the relay what was judged good, and be told what it refuses."""
         self._gate.on_pass = relay.expect
@@ -141,7 +144,7 @@ class Browser:
         if with_screenshot and is_blank:
             # Nothing to see, but the first picture of a browser takes half a second: let that pass while others think.
             self.cdp.post("Page.captureScreenshot", {"format": "jpeg"}, tab.session_id)
-        picture = asyncio.create_task(self._picture(tab)) if with_screenshot and not is_blank else None
+        picture = asyncio.create_task(self._pictures.take(tab)) if with_screenshot and not is_blank else None
         try:
             self._reading = await self._read(tab, from_line)
             self._adopted.clear()
@@ -369,24 +372,6 @@ class Browser:
         else:
             reading.notes.append("The page is being replaced by another; look again.")
         return reading
-
-    async def _picture(self, tab: Tab) -> tuple[Screenshot | None, str]:
-        problem = "No screenshot: a dialog stops the page." if tab.dialog is not None else ""
-        if tab.crashed:
-            problem = "No screenshot: the page has crashed."
-        if not problem and (values := self.hidden()) and (unhidden := await conceal(tab, values)):
-            return None, unhidden
-        if not problem:
-            try:
-                return await self._camera.take(tab), ""
-            except ActionFailed as error:
-                problem = error.message
-        if self._grab is None:
-            return None, problem
-        try:
-            return await self._grab(), ""
-        except DisplayUnavailable as error:
-            return None, f"{problem} {error.message}"
 
 
 def _read_html(html: str, url: str) -> Content:

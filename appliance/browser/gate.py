@@ -33,12 +33,14 @@ class Gate:
     """Asks policy about every request that may have to be refused.
 
     The browser itself is asked once: that covers tabs, pop-ups, redirects, workers and frames of other processes alike.
-    `on_refusal` gets what was stopped, `on_pass` the address of what was judged good.
+    `on_refusal` gets what was stopped, `on_pass` the address of what was judged good. `carries_secret` says whether an
+    address holds what must not leave the allowed domains.
     """
 
     def __init__(self, cdp: CdpConnection, policy: Policy, on_refusal: Callable[[Refusal], None]) -> None:
         """Listen on the browser's own session."""
         self.on_pass: Callable[[str], None] | None = None
+        self.carries_secret: Callable[[str], bool] | None = None
         self._cdp = cdp
         self._policy = policy
         self._on_refusal = on_refusal
@@ -62,7 +64,7 @@ class Gate:
 
     def _judge(self, params: dict[str, Any]) -> None:
         try:
-            self._policy.check_url(params["request"]["url"], is_passive=_is_passive(params))
+            self._policy.check_url(params["request"]["url"], is_passive=self._is_passive(params))
         except ActionRefused as error:
             self._refuse(params, error.message)
         else:
@@ -70,7 +72,7 @@ class Gate:
 
     async def _look_up(self, params: dict[str, Any]) -> None:
         try:
-            await self._policy.check_reachable(params["request"]["url"], is_passive=_is_passive(params))
+            await self._policy.check_reachable(params["request"]["url"], is_passive=self._is_passive(params))
         except ActionRefused as error:
             self._refuse(params, error.message)
         except OSError:
@@ -78,6 +80,13 @@ class Gate:
             self._cdp.post("Fetch.failRequest", {"requestId": params["requestId"], "errorReason": "NameNotResolved"})
         else:
             self._let_through(params)
+
+    def _is_passive(self, params: dict[str, Any]) -> bool:
+        request = params["request"]
+        if params.get("resourceType") not in PASSIVE or request["method"] != "GET" or request.get("hasPostData"):
+            return False
+        # A picture's address can carry as much as a form.
+        return self.carries_secret is None or not self.carries_secret(request["url"])
 
     def _let_through(self, params: dict[str, Any]) -> None:
         if self.on_pass is not None:
@@ -89,8 +98,3 @@ class Gate:
         address = shown(params["request"]["url"])
         self._on_refusal(Refusal(address, reason, is_document, params.get("frameId", "")))
         self._cdp.post("Fetch.failRequest", {"requestId": params["requestId"], "errorReason": "BlockedByClient"})
-
-
-def _is_passive(params: dict[str, Any]) -> bool:
-    request = params["request"]
-    return params.get("resourceType") in PASSIVE and request["method"] == "GET" and not request.get("hasPostData")

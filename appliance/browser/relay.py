@@ -76,7 +76,7 @@ class Relay:
             f"--proxy-server={proxies}",
             "--proxy-bypass-list=<-loopback>",
             "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-            "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+            "--webrtc-ip-handling-policy=disable_non_proxied_udp",
         )
 
     def expect(self, url: str) -> None:

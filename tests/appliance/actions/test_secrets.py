@@ -112,7 +112,7 @@ async def test_the_frames_own_origin_counts_and_no_key_can_land_outside(hands: H
 
 async def test_pictures_show_dots_where_the_page_repeats_a_secret(hands: Hands, secret: SensitiveData) -> None:
     await hands.open("secret_login.html")
-    hands.browser.hidden = lambda: secret.values
+    hands.browser.hide(lambda: secret.values, secret.is_in)
     await hands.act("input", on="Password", text="<secret>pw</secret>")
     assert (await hands.browser.observe()).screenshot is not None
     for element in ("mirror", "password"):

@@ -1,6 +1,7 @@
 """The network as the browser really uses it: a Chromium of its own, names of our own, and what the sites then got."""
 
 import asyncio
+import socket
 import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
@@ -202,6 +203,41 @@ async def test_what_a_page_shows_or_runs_may_come_from_elsewhere(browser: Browse
     await browser.tab.evaluate(loading)
     await browser.settle()
     assert {"/picture", "/style", "/policy_worker.js?2"} <= set(got(site, "cdn.test"))
+
+
+def show(address: str) -> str:
+    """Return code that shows a picture and is done when that has loaded or failed."""
+    return (
+        f"new Promise((done) => {{ const one = new Image(); one.src = '{address}';"
+        " one.onload = one.onerror = () => done(1); })"
+    )
+
+
+async def test_a_picture_whose_address_carries_a_secret_stays_inside(browser: Browser, site: Site, at: Any) -> None:
+    browser.hide(tuple, lambda url: "hunter-22" in url)
+    await browser.tab.navigate(at("good.test"))
+    for address in (at("cdn.test", "/picture?d=hunter-22"), at("cdn.test", "/picture?d=other"), "/own?hunter-22"):
+        await browser.tab.evaluate(show(address))
+    assert got(site, "cdn.test") == ["/picture?d=other"]
+    assert "/own?hunter-22" in got(site, "good.test")
+
+
+async def test_calls_between_browsers_send_nothing_past_the_relay(browser: Browser, at: Any) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 0))
+        server.setblocking(False)
+        address = f"stun:127.0.0.1:{server.getsockname()[1]}"
+        await browser.tab.navigate(at("good.test"))
+        code = f"""(async () => {{
+          const call = new RTCPeerConnection({{ iceServers: [{{ urls: '{address}' }}] }});
+          call.createDataChannel('x');
+          await call.setLocalDescription(await call.createOffer());
+          for (let turn = 0; turn < 20; turn += 1) await fetch('/').then((answer) => answer.text());
+          return call.iceGatheringState;
+        }})()"""
+        assert await browser.tab.evaluate(code, timeout=60) != "new"
+        with pytest.raises(BlockingIOError):
+            server.recv(100)
 
 
 async def test_connections_ahead_of_time_do_not_even_look_the_name_up(
