@@ -1,7 +1,8 @@
 """From the POST of a task to the first request to its model, for each kind of provider.
 
 "First of all" is the first run after a newly started server says that it is ready (/readyz): nothing has run in it yet
-but what a server does on its own to get ready. "Later ones" is the median of the runs after it, one after the other.
+but what a server does on its own to get ready. The statement of the goal, asked for beside the first look, is not
+counted as a step. "Later ones" is the median of the runs after it, one after the other.
 """
 
 import statistics
@@ -49,6 +50,6 @@ def time_starts(provider: str, model: str, count: int) -> tuple[float, list[floa
                 marker = f"RUN-start{number}"
                 begun = time.time()
                 run_task(appliance, f"Say ok {marker}", model)
-                first = next(request for request in stand_in.requests if request.marker == marker)
+                first = next(request for request in stand_in.steps if request.marker == marker)
                 seconds.append(first.received_at - begun)
     return ready, seconds
