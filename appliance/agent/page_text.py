@@ -1,6 +1,7 @@
 """The page as the prompt tells it: in full, or as what has changed since the full text was shown."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -13,6 +14,8 @@ MAX_TABS = 12
 MAX_LINE = 1_000
 _MAX_QUOTE = 48
 _NUMBERED = re.compile(r"\s*\*?\[(\d+)\]")
+_MAX_PAIRS = 100_000
+"""Pairs of equal lines that are still compared one by one; it would take seconds for a page of thousands alike."""
 _GAP = re.compile(r"\s*… \d+ more lines ")
 _STAR = re.compile(r"^(\s*)\*(?=\[)")
 
@@ -79,17 +82,34 @@ def cut(text: str, limit: int) -> str:
 
 def _hunks(base: tuple[str, ...], now: tuple[str, ...]) -> Iterator[str]:
     """Yield the differences: where, then lines gone (-) and new (+), or an element as it reads now (~)."""
-    matcher = SequenceMatcher(None, list(map(_plain, base)), list(map(_plain, now)), autojunk=False)
-    for kind, start, end, new_start, new_end in matcher.get_opcodes():
-        if kind == "equal":
-            continue
+    plain, plain_now = list(map(_plain, base)), list(map(_plain, now))
+    for start, end, new_start, new_end in _differences(plain, plain_now):
         gone, new = base[start:end], now[new_start:new_end]
         if len(gone) == len(new) and all(map(_same_element, gone, new)):
             yield from (f"~{line}" for line in new)
             continue
-        yield f"@ after: {cut(_plain(base[start - 1]), _MAX_QUOTE)}" if start else "@ at the top"
-        yield from (f"-{cut(_plain(line), _MAX_QUOTE)}" for line in gone)
+        yield f"@ after: {cut(plain[start - 1], _MAX_QUOTE)}" if start else "@ at the top"
+        yield from (f"-{cut(line, _MAX_QUOTE)}" for line in plain[start:end])
         yield from (f"+{line}" for line in new)
+
+
+def _differences(base: list[str], now: list[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield which lines of the base became which lines, as the bounds of both."""
+    first = _common(base, now)
+    last = _common(base[first:][::-1], now[first:][::-1])
+    old, new = base[first : len(base) - last], now[first : len(now) - last]
+    counts = Counter(new)
+    if sum(counts[line] for line in old) > _MAX_PAIRS:
+        yield first, len(base) - last, first, len(now) - last
+        return
+    for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield first + start, first + end, first + new_start, first + new_end
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """Return how many lines both begin with."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _same_element(one: str, other: str) -> bool:

@@ -82,6 +82,17 @@ def test_changes_are_told_against_the_page_that_stands_in_the_prompt_not_against
     assert "+[400]<button>More" in texts(request)[-1].text
 
 
+def test_a_page_of_very_many_equal_lines_is_not_compared_pair_by_pair():
+    window = new_window()
+    ask(window, 1, observation(*["7"] * 800, "8", *["7"] * 800))
+    window.remember(finished(1))
+    told = texts(ask(window, 2, observation(*["7"] * 800, "9", *["7"] * 800)))[-1].text
+    assert "-8\n+9" in told
+    window.remember(finished(2))
+    shuffled = observation("1", *["7"] * 700, "9", *["7"] * 900, "2")
+    assert "<page>" in texts(ask(window, 3, shuffled))[-2].text
+
+
 def test_a_star_that_is_gone_is_no_change():
     window = new_window()
     ask(window, 1, observation("*[1]<button>Save", *DENSE))
