@@ -22,6 +22,7 @@ from appliance.events import ActionFinished, FeedEvent, Notice, StepPlanned, Tok
 from appliance.models.base import Model
 from appliance.models.catalog import find_entry
 from appliance.models.providers import ProviderKeys, open_model
+from appliance.sensitive import SensitiveData
 from appliance.workspaces.scratchpad import Scratchpad
 from tests.stand_in import Received, StandIn
 
@@ -105,6 +106,7 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
         clocks: Clocks | None = None,
         registry: Registry | None = None,
         window: int = 0,
+        sensitive: dict[str, Any] | None = None,
         **assignment: Any,
     ) -> Work:
         stand_in = StandIn(scenario)
@@ -114,6 +116,7 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
         context = ActionContext(
             on or browser, Scratchpad(tmp_path / "scratchpad"), model, task.task, task.output_schema
         )
+        context.sensitive = SensitiveData.read(sensitive or {})
 
         async def emit(event: FeedEvent) -> None:
             await work.keep(event)

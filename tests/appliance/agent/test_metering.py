@@ -6,9 +6,11 @@ import pytest
 from appliance.agent.assignment import Assignment
 from appliance.agent.budget import Budget
 from appliance.agent.metering import MeteredModel
+from appliance.content import Content
 from appliance.errors import BrowserLost, MoneySpent, RunFailed
 from appliance.events import TokenCount
-from appliance.models.base import ModelRequest, OnText, Purpose, Reply
+from appliance.models.base import Image, Message, ModelRequest, OnText, Purpose, Reply, Scene, Text
+from appliance.sensitive import SensitiveData
 from appliance.words import FailureKind
 
 
@@ -74,3 +76,28 @@ async def test_a_stop_reaches_the_call_that_is_waited_for():
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
+
+
+@pytest.mark.parametrize("purpose", list(Purpose))
+async def test_no_request_of_any_kind_leaves_with_a_secret_in_it(purpose: Purpose):
+    sensitive = SensitiveData.read({"good.test": {"pw": "hunter & 22"}, "other.test": {"pw": "another-one"}})
+    asked: list[ModelRequest] = []
+
+    class Listening(PromptModel):
+        async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+            asked.append(request)
+            return await super().ask(request)
+
+    budget = Budget(Assignment("Do it"), lambda tokens: Decimal(0))
+    model = MeteredModel(Listening(), budget, asyncio.Event(), sensitive)
+    image = Image(b"hunter & 22 is no text here")
+    text = Text("page: hunter &amp; 22, /?p=hunter%20%26%2022", ends_prefix=True)
+    scene = Scene(task="hunter & 22", carried="another-one", content=Content("u", "t", "hunter & 22", []))
+    await model.ask(ModelRequest(purpose, "hunter & 22", (Message("user", (text, image)),), scene=scene))
+    (request,) = asked
+    assert "hunter" not in f"{request.system} {request.messages[0].parts[0]} {request.scene}"
+    assert "another-one" not in f"{request.scene}"
+    assert request.messages[0].parts == (
+        Text("page: <secret>pw</secret>, /?p=<secret>pw</secret>", ends_prefix=True),
+        image,
+    )

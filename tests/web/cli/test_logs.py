@@ -54,3 +54,25 @@ log.info('%s - "WebSocket %s" [accepted]', "127.0.0.1", "/live/1/websocket?token
     )
     assert '"WebSocket /live/1/websocket" [accepted]' in ran.stdout
     assert "9.secret" not in ran.stdout
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_log_line_holds_no_secret_of_a_session_that_is_worked_on(form, tmp_path):
+    program = (
+        "from appliance.sensitive import SensitiveData\n"
+        "secrets = SensitiveData.read({'good.test': {'pw': 'hunter' + '-22'}})\n" + PROGRAM + "import logging\n"
+        "structlog.get_logger().info('typed ' + secrets.values[0], seen=['x', {'y': secrets.values[0]}])\n"
+        "logging.getLogger('some.library').warning('sent %s', secrets.values[0])\n"
+        "try:\n    raise ValueError(secrets.values[0])\n"
+        "except ValueError:\n    structlog.get_logger().exception('broke')\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env={"LOG_FORMAT": form, "DATA_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert ran.stdout.count("<secret>pw</secret>") >= 4
+    assert "hunter-22" not in ran.stdout + ran.stderr
