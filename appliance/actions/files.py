@@ -1,10 +1,12 @@
 """Actions on the session's own files."""
 
+from pydantic import Field
+
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.errors import ActionFailed
 from appliance.filenames import clean_name
 from appliance.words import ReceiptStatus
-from appliance.workspaces.scratchpad import MAX_FILE_BYTES, Saved
+from appliance.workspaces.scratchpad import MAX_FILE_BYTES, Saved, decode
 
 MAX_READ_CHARACTERS = 60_000
 
@@ -29,6 +31,7 @@ class ReadFile(Parameters):
     """Parameters of read_file."""
 
     file_name: str
+    start_from_char: int = Field(0, ge=0)
 
 
 async def _write_file(context: ActionContext, parameters: WriteFile) -> Receipt:
@@ -40,16 +43,32 @@ async def _write_file(context: ActionContext, parameters: WriteFile) -> Receipt:
 
 async def _replace_file(context: ActionContext, parameters: ReplaceFile) -> Receipt:
     count = context.scratchpad.replace(parameters.file_name, parameters.old_str, parameters.new_str)
-    return Receipt(ReceiptStatus.OK, f"Replaced {count} place(s) in {clean_name(parameters.file_name)}.")
+    name = clean_name(parameters.file_name)
+    return Receipt(ReceiptStatus.OK, f"Replaced {count} place(s) in {name}{_renamed(name, parameters.file_name)}.")
 
 
 async def _read_file(context: ActionContext, parameters: ReadFile) -> Receipt:
     name, text = _read_text(context, parameters.file_name)
+    start = parameters.start_from_char
     if not text:
         raise ActionFailed(f"{name} is empty.")
-    shown = text[:MAX_READ_CHARACTERS]
-    cut = f"; only the first {len(shown)} are shown" if len(shown) < len(text) else ""
-    return Receipt(ReceiptStatus.OK, f"Read {name} ({len(text)} characters{cut}).", carried=shown)
+    if start >= len(text):
+        raise ActionFailed(f"{name} has {len(text)} characters; start_from_char is beyond its end.")
+    shown = _page(text, start)
+    end = start + len(shown)
+    part = ""
+    if len(shown) < len(text):
+        part = f", {start} to {end} shown" + (f"; go on with start_from_char {end}" if end < len(text) else "")
+    return Receipt(ReceiptStatus.OK, f"Read {name} ({len(text)} characters{part}).", carried=shown)
+
+
+def _page(text: str, start: int) -> str:
+    """Return what is shown of a text from there on: to a line's end near the limit, so that no row is split."""
+    end = start + MAX_READ_CHARACTERS
+    if end < len(text):
+        line_end = text.rfind("\n", start + MAX_READ_CHARACTERS // 2, end)
+        end = line_end + 1 if line_end > 0 else end
+    return text[start:end]
 
 
 def _read_text(context: ActionContext, wanted: str) -> tuple[str, str]:
@@ -61,15 +80,15 @@ def _read_text(context: ActionContext, wanted: str) -> tuple[str, str]:
     path = downloads.path_of(wanted)
     if path.stat().st_size > MAX_FILE_BYTES:
         raise ActionFailed(f"{wanted} has {path.stat().st_size} bytes, too many to be read at once.")
-    try:
-        return wanted, path.read_text()
-    except UnicodeDecodeError:
-        raise ActionFailed(f"{wanted} is not a text file and cannot be read as one.") from None
+    return wanted, decode(wanted, path.read_bytes())
 
 
 def _named(saved: Saved, asked: str) -> str:
-    renamed = f", asked for as {asked!r}" if saved.name != asked else ""
-    return f"{saved.name} ({saved.size} bytes{renamed})"
+    return f"{saved.name} ({saved.size} bytes{_renamed(saved.name, asked)})"
+
+
+def _renamed(name: str, asked: str) -> str:
+    return f", asked for as {asked!r}" if name != asked else ""
 
 
 WRITE_FILE = Action(
@@ -90,7 +109,8 @@ REPLACE_FILE = Action(
 )
 READ_FILE = Action(
     "read_file",
-    "Read a file of yours or a downloaded text file; its text is shown once, in the next step.",
+    "Read a file of yours or a downloaded text file; its text is shown once, in the next step. start_from_char goes on "
+    "in a long one.",
     ReadFile,
     _read_file,
     touches_page=False,

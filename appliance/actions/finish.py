@@ -8,6 +8,8 @@ from appliance.errors import ActionFailed, RunDone
 from appliance.surrogates import make_whole
 
 MAX_NAMED_DEFECTS = 5
+MAX_ATTACHED = 20_000
+"""Characters of a file that stand below an answer."""
 
 
 class Done(Parameters):
@@ -35,8 +37,19 @@ def read_answer(context: ActionContext, parameters: Done) -> Any:
 
 
 def _attached(context: ActionContext, names: list[str]) -> str:
-    """Return the text of the named files, to stand below the answer."""
-    return "".join(f"\n\n{name}:\n{context.scratchpad.read(name)}" for name in names)
+    """Return the text of the named files, to stand below the answer; of what is long or no text, the name alone."""
+    parts: list[str] = []
+    for name in dict.fromkeys(names):
+        try:
+            text = context.scratchpad.read(name)
+        except ActionFailed as error:
+            has_file = context.browser.downloads.has(name) or name in {e.name for e in context.scratchpad.listing()}
+            # An answer is not lost for a file that does not go with it.
+            parts.append(f"\n\n{name} (a file)" if has_file else f"\n\n{error.message}")
+            continue
+        is_short = len(text) <= MAX_ATTACHED
+        parts.append(f"\n\n{name}:\n{text.rstrip()}" if is_short else f"\n\n{name} (a file of {len(text)} characters)")
+    return "".join(parts)
 
 
 def _structured(schema: dict[str, Any], text: str) -> Any:

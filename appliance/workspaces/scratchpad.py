@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from appliance.errors import ActionFailed
 from appliance.filenames import clean_name
+from appliance.workspaces.csv_text import normalise
 
 TODO_NAME = "todo.md"
 MAX_FILE_BYTES = 8_000_000
@@ -21,6 +22,14 @@ TEXT_SUFFIXES = frozenset(
         *("yaml", "yml", "toml", "ini", "log", "sql", "py", "js", "ts", "css"),
     )
 )
+
+IMAGE_SUFFIXES = frozenset(
+    {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ico", ".tif", ".tiff", ".avif", ".heic"}
+)
+PREVIEW_WHOLE, PREVIEW_END = 600, 200
+"""Characters up to which a description shows a file whole, and those it shows of either end of a longer one."""
+DESCRIPTION = 1_000
+"""Characters that a description of all files has at most, names and sizes not counted."""
 
 _EXTRACT_NAME = re.compile(r"extracted_content_(\d+)\.md")
 
@@ -42,9 +51,10 @@ class Saved:
 
 
 class Scratchpad:
-    """The folder of one session's notes and files.
+    """The folder of one session's notes and files, which begins with an empty todo.md.
 
-    Files are written beside and renamed, so that a reader never sees half of one; links are never followed.
+    Files are written beside and renamed, so that a reader never sees half of one; links are never followed. The folder
+    is all the state there is: opened again, it goes on where it was.
     """
 
     def __init__(self, root: Path) -> None:
@@ -52,16 +62,21 @@ class Scratchpad:
         root.mkdir(parents=True, exist_ok=True)
         for leftover in root.glob(".tmp-*"):
             leftover.unlink(missing_ok=True)
+        (root / TODO_NAME).touch()
 
     def write(self, name: str, text: str) -> Saved:
         """Write the text as the whole file; raises ActionFailed for a bad name, a binary ending or a full folder."""
-        return self.write_bytes(_text_name(name), text.encode())
+        name = _text_name(name)
+        return self.write_bytes(name, _encode(name, text))
 
     def append(self, name: str, text: str) -> Saved:
         """Add the text at the end of a file, which is made when missing."""
         name = _text_name(name)
         before = self._read_bytes(name) if self._is_file(name) else b""
-        return self.write_bytes(name, before + text.encode())
+        added = _encode(name, text)
+        if _is_table(name) and before and not before.endswith(b"\n"):
+            before += b"\r\n"
+        return self.write_bytes(name, before + added)
 
     def replace(self, name: str, old: str, new: str) -> int:
         """Replace every occurrence of `old`; returns how many there were. Raises ActionFailed when there is none."""
@@ -75,10 +90,7 @@ class Scratchpad:
     def read(self, name: str) -> str:
         """Return the text of a file; raises ActionFailed when it is missing or is not text."""
         name = clean_name(name)
-        try:
-            return self._read_bytes(name).decode()
-        except UnicodeDecodeError:
-            raise ActionFailed(f"{name} is not a text file and cannot be read as one.") from None
+        return decode(name, self._read_bytes(name))
 
     def write_bytes(self, name: str, data: bytes) -> Saved:
         """Write the bytes as the whole file, within the limits for one file, for the folder and for their number."""
@@ -120,8 +132,33 @@ class Scratchpad:
         return f"extracted_content_{max((int(match[1]) for match in found if match), default=0) + 1}.md"
 
     def describe(self) -> str:
-        """Return one line per file (name and size) for the prompt, empty when there are no files."""
-        return "\n".join(f"{entry.name} ({entry.size} bytes)" for entry in self.listing())
+        """Return one line per file (name, size, and what it says as far as there is room, the newest first).
+
+        todo.md, which is shown by itself, is left out; empty when there are no others.
+        """
+        entries = [entry for entry in self.listing() if entry.name != TODO_NAME]
+        newest = sorted(entries, key=lambda entry: -(self.root / entry.name).lstat().st_mtime_ns)
+        previews: dict[str, str] = {}
+        room = DESCRIPTION
+        for entry in newest:
+            preview = self._preview(entry)
+            if preview and len(preview) <= room:
+                previews[entry.name] = f": {preview}"
+                room -= len(preview)
+        return "\n".join(f"{entry.name} ({entry.size} bytes){previews.get(entry.name, '')}" for entry in entries)
+
+    def _preview(self, entry: FileEntry) -> str:
+        """Return the text of a file in one line: the whole of a short one, both ends of a longer one."""
+        if Path(entry.name).suffix not in TEXT_SUFFIXES:
+            return ""
+        try:
+            text = " ".join(self._read_bytes(entry.name).decode(errors="replace").split())
+        except ActionFailed:
+            return ""
+        if len(text) <= PREVIEW_WHOLE:
+            return text
+        left = len(text) - 2 * PREVIEW_END
+        return f"{text[:PREVIEW_END]} … ({left} characters more) … {text[-PREVIEW_END:]}"
 
     def _is_file(self, name: str) -> bool:
         path = self.root / name
@@ -151,9 +188,35 @@ class Scratchpad:
             raise ActionFailed(f"The files together would have more than {MAX_TOTAL_BYTES} bytes, which is the limit.")
 
 
+def decode(name: str, data: bytes) -> str:
+    """Return the text of a file's bytes, tables with plain line ends; raises ActionFailed for what is not text."""
+    suffix = Path(name).suffix.lower()
+    if suffix in IMAGE_SUFFIXES:
+        raise ActionFailed(f"{name} is a picture and cannot be read as text; open its page and look at it instead.")
+    if suffix == ".pdf":
+        raise ActionFailed(f"{name} is a PDF and cannot be read as text here; open its address and look at it instead.")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise ActionFailed(f"{name} is not a text file and cannot be read as one.") from None
+    return text.replace("\r\n", "\n") if _is_table(name) else text
+
+
+def _encode(name: str, text: str) -> bytes:
+    return (normalise(text) if _is_table(name) else text).encode()
+
+
+def _is_table(name: str) -> bool:
+    return name.endswith(".csv")
+
+
 def _text_name(name: str) -> str:
     name = clean_name(name)
     suffix = Path(name).suffix
+    if suffix in IMAGE_SUFFIXES:
+        raise ActionFailed(
+            f"{name} would be a picture, and only text can be written here; the screenshot action keeps a picture."
+        )
     if suffix and suffix not in TEXT_SUFFIXES:
         raise ActionFailed(
             f"Only text can be written, and {suffix} is not a text format; use .md, .txt, .json or .csv."

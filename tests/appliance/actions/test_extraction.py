@@ -25,7 +25,7 @@ async def test_the_page_is_read_by_the_model_and_its_answer_carried(hands: Hands
     assert done.lasting is not None
     assert done.lasting.endswith("The title is Second page.")
     assert done.tokens.input == 10
-    assert hands.context.scratchpad.listing() == ()
+    assert [entry.name for entry in hands.context.scratchpad.listing()] == ["todo.md"]
 
 
 async def test_links_are_given_when_asked_for(hands: Hands):

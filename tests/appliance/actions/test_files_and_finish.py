@@ -25,11 +25,22 @@ async def test_files_are_written_changed_and_read(hands: Hands):
     assert "1 two" not in done.text
 
 
-async def test_a_long_file_is_cut_with_a_notice(hands: Hands):
-    hands.context.scratchpad.write("long.txt", "x" * 70_000)
-    done = await hands.act("read_file", file_name="long.txt")
-    assert "only the first 60000 are shown" in done.text
-    assert len(done.carried or "") == 60_000
+async def test_a_long_file_is_read_in_pages_that_split_no_line(hands: Hands):
+    text = "".join(f"row {number}\n" for number in range(9_000))
+    hands.context.scratchpad.write("long.txt", text)
+    pages: list[str] = []
+    said, start = "", 0
+    while start < len(text):
+        done = await hands.act("read_file", file_name="long.txt", start_from_char=start)
+        pages.append(done.carried or "")
+        start, said = start + len(pages[-1]), done.text
+    assert "".join(pages) == text
+    assert len(pages) == 2
+    assert pages[0].endswith("\n")
+    assert len(pages[0]) <= 60_000
+    assert f"Read long.txt ({len(text)} characters, {len(pages[0])} to {len(text)} shown)." == said
+    beyond = await hands.act("read_file", file_name="long.txt", start_from_char=len(text))
+    assert "beyond its end" in beyond.text
 
 
 async def test_what_cannot_be_read_or_replaced_has_failed(hands: Hands):
@@ -45,6 +56,19 @@ async def test_done_hands_the_text_in_with_the_files_that_belong_to_it(hands: Ha
         await hands.act("done", text="Here it is.", success=False, files_to_display=["table.csv"])
     assert caught.value.answer == "Here it is.\n\ntable.csv:\na,b"
     assert caught.value.success is False
+
+
+async def test_an_answer_is_not_lost_for_a_file_that_does_not_go_with_it(hands: Hands):
+    hands.context.scratchpad.write_bytes("shot.png", b"\x89PNG")
+    hands.context.scratchpad.write("long.md", "x" * 30_000)
+    with pytest.raises(RunDone) as caught:
+        await hands.act("done", text="Here.", files_to_display=["shot.png", "none.md", "long.md", "shot.png"])
+    assert caught.value.answer.split("\n\n") == [
+        "Here.",
+        "shot.png (a file)",
+        "There is no file none.md; there are: long.md, shot.png, todo.md.",
+        "long.md (a file of 30000 characters)",
+    ]
 
 
 @pytest.mark.parametrize(
