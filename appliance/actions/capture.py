@@ -5,6 +5,7 @@ from typing import Any
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.browser.cdp import CdpError
+from appliance.browser.pdf import fetch_pdf, shows_pdf
 from appliance.errors import ActionFailed
 from appliance.filenames import free_name
 from appliance.words import ReceiptStatus
@@ -32,6 +33,11 @@ async def _save_as_pdf(context: ActionContext, parameters: SaveAsPdf) -> Receipt
     wanted = parameters.file_name or await context.browser.tab.run("() => document.title") or "page"
     wanted = context.sensitive.redact(wanted)
     stem = wanted[:-4] if wanted.lower().endswith(".pdf") else wanted
+    if await shows_pdf(context.browser.tab):
+        data = await fetch_pdf(context.browser.tab)
+        saved = context.scratchpad.write_bytes(free_name(context.scratchpad.root, f"{stem}.pdf"), data)
+        text = f"Saved the PDF at {context.browser.tab.url} as it is, as {saved.name} ({saved.size} bytes)."
+        return Receipt(ReceiptStatus.OK, text)
     params = {"printBackground": True, "preferCSSPageSize": True, "displayHeaderFooter": False}
     data = await _captured(context, "Page.printToPDF", params)
     saved = context.scratchpad.write_bytes(free_name(context.scratchpad.root, f"{stem}.pdf"), data)
@@ -53,4 +59,10 @@ SCREENSHOT = Action(
     TakeScreenshot,
     _screenshot,
 )
-SAVE_AS_PDF = Action("save_as_pdf", "Save the whole page as a PDF file.", SaveAsPdf, _save_as_pdf, deadline=40.0)
+SAVE_AS_PDF = Action(
+    "save_as_pdf",
+    "Save the whole page as a PDF file; a PDF that the tab shows is saved as it is.",
+    SaveAsPdf,
+    _save_as_pdf,
+    deadline=40.0,
+)

@@ -17,7 +17,7 @@ ENGINES = {
     "bing": "https://www.bing.com/search?q=",
 }
 NAVIGATION_SECONDS = 40.0
-DOWNLOAD_SECONDS = 2.0
+DOWNLOAD_SECONDS = 10.0
 
 _BARE_HOST = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#].*)?|localhost(?::\d+)?(?:[/?#].*)?", re.IGNORECASE)
 
@@ -86,7 +86,7 @@ async def _go(context: ActionContext, moving: Awaitable[Navigation], verb: str) 
 
 async def _download_receipt(context: ActionContext, navigation: Navigation, known: int) -> Receipt:
     begun = await context.browser.downloads.wait_begun(known, DOWNLOAD_SECONDS)
-    what = f": {begun[-1].describe()}" if begun else ""
+    what = f": {context.browser.downloads.tell(begun[-1])}" if begun else ""
     return Receipt(ReceiptStatus.OK, f"The address is a file{what}; the tab still shows {navigation.to_url}.")
 
 

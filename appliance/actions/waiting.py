@@ -117,7 +117,7 @@ async def _wait_for_download(context: ActionContext, seconds: float) -> Receipt:
         running = [one.describe() for one in context.browser.downloads.all if one.state == "running"]
         return Receipt(ReceiptStatus.FAILED, sentence(f"{waited} no download has ended", running))
     status = ReceiptStatus.OK if download.state == "complete" else ReceiptStatus.FAILED
-    return Receipt(status, sentence(waited, [download.describe()]))
+    return Receipt(status, sentence(waited, [context.browser.downloads.tell(download)]))
 
 
 WAIT = Action("wait", "Wait some seconds (3 by default, 30 at most).", Wait, _wait, deadline=MAX_SECONDS + 10)

@@ -18,6 +18,7 @@ from appliance.browser.element import Element
 from appliance.browser.gate import Gate, Refusal
 from appliance.browser.observation import Observation, TabView
 from appliance.browser.page_model import PageModel
+from appliance.browser.pdf import fetch_pdf, read_pdf, shows_pdf
 from appliance.browser.pictures import Grab, Pictures
 from appliance.browser.policy import Policy
 from appliance.browser.relay import Relay
@@ -156,7 +157,9 @@ class Browser:
             raise BrowserLost(LOST)
         reading = self._reading
         self._mark = replace(mark, mutations=reading.mutations)
-        notes = [*self._tabs.notes, *reading.notes, *([problem] if problem else [])]
+        notes = [*self._tabs.notes, *self.downloads.take_news(), *reading.notes, *([problem] if problem else [])]
+        if not reading.lines and not notes and await shows_pdf(tab):
+            notes.append("The tab shows a PDF: extract reads its text, save_as_pdf keeps it as a file.")
         self._tabs.notes.clear()
         tab.url, tab.title = reading.url or tab.url, reading.title or tab.title
         return Observation(
@@ -287,6 +290,8 @@ class Browser:
     async def read_content(self) -> Content:
         """Return what the current tab says, as Markdown and facts; raises ActionFailed when it cannot be read."""
         tab = self.tab
+        if await shows_pdf(tab):
+            return await asyncio.to_thread(read_pdf, await fetch_pdf(tab), tab.url)
         html = await html_of(tab)
         url = await tab.run("() => location.href")
         return await asyncio.to_thread(_read_html, html, url)

@@ -29,7 +29,8 @@ class Download:
     def describe(self) -> str:
         """Return a clause such as: download of report.csv is complete (120 bytes)."""
         if self.state == "complete":
-            return f"download of {self.name} is complete ({self.received} bytes)"
+            empty = "" if self.received else ", the file is empty"
+            return f"download of {self.name} is complete ({self.received} bytes{empty})"
         if self.state == "failed":
             return f"download of {self.name} failed"
         whole = f" of {self.total}" if self.total else ""
@@ -43,6 +44,7 @@ class Downloads:
         self.folder = folder
         self._cdp = cdp
         self._all: dict[str, Download] = {}
+        self._told: dict[str, str] = {}
         self._version = asyncio.Event()
         self._stop_listening = (
             cdp.on("Browser.downloadWillBegin", self._take_begin),
@@ -65,6 +67,16 @@ class Downloads:
     def since(self, known: int) -> tuple[Download, ...]:
         """Return the downloads after the first `known` ones."""
         return self.all[known:]
+
+    def tell(self, download: Download) -> str:
+        """Return what is to be said of a download, which is no news from then on."""
+        self._told[download.guid] = download.state
+        return download.describe()
+
+    def take_news(self) -> list[str]:
+        """Return a sentence for each download whose beginning or end was not told yet."""
+        news = [one for one in self.all if self._told.get(one.guid) != one.state]
+        return [f"A {self.tell(one)}." for one in news]
 
     def has(self, name: str) -> bool:
         """Tell whether a complete download has this name."""

@@ -148,7 +148,7 @@ class Watch:
         return list(dict.fromkeys(f"a request was refused: {refusal.reason.rstrip('.')}" for refusal in refused))[:3]
 
     def _download_facts(self) -> list[str]:
-        return [download.describe() for download in self._browser.downloads.since(self._downloads)]
+        return [self._browser.downloads.tell(one) for one in self._browser.downloads.since(self._downloads)]
 
     async def _call(self, function: str) -> Any:
         if self._element is not None:

@@ -1,4 +1,4 @@
-"""Pages of a wanted size, for benchmarks and tests of large documents."""
+"""Pages of a wanted size, for benchmarks and tests of large documents, and a small PDF."""
 
 
 def rows_page(nodes: int) -> str:
@@ -28,3 +28,22 @@ def shelf_page(number: int) -> str:
         f'<p>Code of item {number}: {code_of(number)}</p><a href="/shelf?item={number + 1}">Next item</a>'
         f"{filler}</body></html>"
     )
+
+
+def pdf(text: str) -> bytes:
+    """Return a PDF of one page that says `text` (ASCII without brackets)."""
+    stream = f"BT /F1 24 Tf 72 720 Td ({text}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
+        b"/Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+    ]
+    data, places = b"%PDF-1.4\n", list[int]()
+    for number, body in enumerate(objects, 1):
+        places.append(len(data))
+        data += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    end = b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
+    return data + end % (len(objects) + 1, table, len(objects) + 1, len(data))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
-from tests.site.generated import rows_page, shelf_page
+from tests.site.generated import pdf, rows_page, shelf_page
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 PAGES = Path(__file__).parent / "pages"
@@ -199,7 +199,9 @@ def _attachment(handler: _Handler, query: Query, body: bytes) -> None:
     text = query.get("text", "a,b\n1,2\n").encode()
     handler.send_response(200)
     handler.send_header("Content-Type", "application/octet-stream")
-    handler.send_header("Content-Disposition", f'attachment; filename="{query.get("name", "report.csv")}"')
+    name = query.get("name", "report.csv")
+    plain = f'filename="{name}"' if name.isascii() else f"filename*=UTF-8''{quote(name)}"
+    handler.send_header("Content-Disposition", f"attachment; {plain}")
     handler.send_header("Content-Length", str(len(text)))
     handler.end_headers()
     half = len(text) // 2
@@ -207,6 +209,26 @@ def _attachment(handler: _Handler, query: Query, body: bytes) -> None:
     handler.wfile.flush()
     handler.site.closing.wait(float(query.get("seconds", "0")))
     handler.wfile.write(text[half:])
+
+
+def _pdf(handler: _Handler, query: Query, body: bytes) -> None:
+    """Answer with a PDF that says `text`, as an attachment with `attachment=1`."""
+    name = "attachment" if "attachment" in query else "inline"
+    disposition = f'{name}; filename="invoice.pdf"'
+    handler.answer(pdf(query.get("text", "A page")), TYPES[".pdf"], Content_Disposition=disposition)
+
+
+def _broken(handler: _Handler, query: Query, body: bytes) -> None:
+    """Begin a file and hang up."""
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/octet-stream")
+    handler.send_header("Content-Disposition", 'attachment; filename="broken.bin"')
+    handler.send_header("Content-Length", "100000")
+    handler.end_headers()
+    handler.wfile.write(b"x" * 2000)
+    handler.wfile.flush()
+    handler.close_connection = True
+    handler.connection.close()
 
 
 def _rows(handler: _Handler, query: Query, body: bytes) -> None:
@@ -234,6 +256,8 @@ ROUTES: dict[str, Callable[[_Handler, Query, bytes], None]] = {
     "/redirect": _redirect,
     "/status": _status,
     "/attachment": _attachment,
+    "/pdf": _pdf,
+    "/broken": _broken,
     "/rows": _rows,
     "/shelf": _shelf,
     "/echo": _echo,

@@ -11,8 +11,11 @@ from appliance.actions.registry import Registry
 from appliance.browser.connection import Browser
 from appliance.events import TokenCount
 from appliance.models.base import ModelRequest, OnText, Reply
+from appliance.words import Effort
 from appliance.workspaces.scratchpad import Scratchpad
 from tests.site import Site
+
+LOOKS = 8
 
 
 @dataclass
@@ -22,11 +25,16 @@ class Answering:
     answer: str = ""
     name: str = "answering"
     sees_images: bool = False
+    context_window: int | None = None
+    compacts_itself: bool = False
     asked: list[ModelRequest] = field(default_factory=list[ModelRequest])
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         self.asked.append(request)
         return Reply(self.answer, TokenCount(input=10, output=5), self.name)
+
+    def slowness(self, effort: Effort | None) -> float:
+        return 1.0
 
     async def close(self) -> None:
         pass
@@ -53,12 +61,17 @@ class Hands:
         return await self.registry.run(self.context, self.registry.parse({name: parameters}))
 
     async def index(self, name: str) -> int:
-        """Return the number of the element with this name, or the first that contains it."""
-        views = (await self.browser.observe(with_screenshot=False)).elements.values()
-        exact = [view.index for view in views if view.name == name]
-        near = [view.index for view in views if name in view.name]
-        assert exact or near, f"no element {name!r} among {[view.name for view in views]}"
-        return (exact or near)[0]
+        """Return the number of the element with this name, or the first that contains it, once there is one."""
+        names: list[str] = []
+        for _ in range(LOOKS):
+            views = (await self.browser.observe(with_screenshot=False)).elements.values()
+            exact = [view.index for view in views if view.name == name]
+            near = [view.index for view in views if name in view.name]
+            if exact or near:
+                return (exact or near)[0]
+            names = [view.name for view in views]
+            await self.browser.settle(at_least=0.2)
+        raise AssertionError(f"no element {name!r} among {names}")
 
     async def js(self, expression: str) -> Any:
         """Return what an expression has for a value in the page's own world."""
