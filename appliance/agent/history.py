@@ -4,6 +4,7 @@ Steps have three lengths. What gets shorter or is left out goes to the evidence 
 """
 
 import json
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -23,6 +24,8 @@ _MIN_RECEIPT = 120
 _MAX_ARGUMENTS = 160
 _MAX_WHOLE = 8_000
 _MAX_IN_LINE = 90
+_LEAST_OLDER = 1_000
+_MAX_DROPPED = 40
 
 
 @dataclass(eq=False)
@@ -57,11 +60,13 @@ class StepBlock(Block):
 class History:
     """The blocks before the page that is shown, which stay as they are while it is, and those after it.
 
-    `files` is the whole text about the agent's files as of now, which blocks of that kind may tell in part.
+    `files` is the whole text about the agent's files as of now, which blocks of that kind may tell in part;
+    `dropped` are the newest steps that were left out, for the summary that may still be made of them.
     """
 
     archive: Archive | None = None
     files: str = ""
+    dropped: deque[StepBlock] = field(default_factory=lambda: deque[StepBlock](maxlen=_MAX_DROPPED))
     before: list[Block] = field(default_factory=list[Block])
     after: list[Block] = field(default_factory=list[Block])
 
@@ -141,6 +146,7 @@ class History:
         These two are told whole until something is shortened, each in up to half of `room` characters.
         """
         newest = self.steps[-2:]
+        self.dropped.clear()
         told = [block for block in self.blocks if block.kind in ("step", "checkpoint", "left_out")]
         older = [block for block in told if block not in newest]
         for block in older:
@@ -171,6 +177,8 @@ class History:
         steps = [block for block in kept if isinstance(block, StepBlock)]
         for block in steps:
             block.text = block.full if block.text != block.line else block.line
+        fixed = _size([*(block for block in kept if block.kind == "checkpoint"), *steps[-1:]])
+        room = max(room, fixed + _LEAST_OLDER)
         for block in steps[:-1]:
             if _size(kept) <= room:
                 return kept
@@ -186,6 +194,7 @@ class History:
             if size <= room:
                 break
             gone.append(block)
+            self.dropped.append(block)
             size -= len(block.text)
         if not gone:
             return kept

@@ -159,15 +159,10 @@ class Window:
 
     def older_text(self) -> str:
         """Return the task, the goal and everything before the last two steps, as far as it is still at hand."""
-        steps = self._history.steps
-        whole = {id(block): f"Step {block.first}\n{block.whole}\n" for block in steps[:-2]}
-        newest = {id(block) for block in steps[-2:]}
-        told = [
-            whole.get(id(block), block.text)
-            for block in self._history.blocks
-            if block.kind in ("step", "checkpoint", "left_out") and id(block) not in newest
-        ]
-        return self._task_and_goal() + "".join(told)
+        history = self._history
+        checkpoints = [block.text for block in history.blocks if block.kind == "checkpoint"]
+        older = (*history.dropped, *history.steps[:-2])
+        return "\n".join([self._task_and_goal(), *checkpoints, *(f"Step {step.first}\n{step.whole}" for step in older)])
 
     def put_checkpoint(self, summary: str | None) -> None:
         """Replace everything before the last two steps by the summary, None for a marker that it is left out."""

@@ -150,6 +150,14 @@ async def test_a_refused_request_is_made_clearly_shorter_even_when_there_is_noth
     assert size_of(ask(window, 2, observation(*PAGE))) < 0.7 * before
 
 
+async def test_steps_that_were_left_out_before_are_part_of_the_summary_still(tmp_path: Path):
+    window = worked(tmp_path, steps=40, limit=ContextLimit())
+    assert "Receipt 12 " not in text_of(ask(window, 41, observation(*PAGE)))
+    async with compactor(limit=ContextLimit()) as (one, stand_in):
+        await one.compact(window, forced=False)
+    assert "Receipt 12 " + "x" * 600 + " end." in stand_in.requests[0].text
+
+
 async def test_the_question_for_a_summary_fits_into_the_window_itself(tmp_path: Path):
     limit = ContextLimit(4_000)
     window = worked(tmp_path, steps=30, limit=limit)

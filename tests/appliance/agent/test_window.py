@@ -253,6 +253,15 @@ def test_the_history_stays_within_bounds_and_keeps_the_first_and_the_newest_step
     assert "left out here; read_file has them in full: evidence_1.md" in last
 
 
+def test_one_long_step_does_not_drive_out_all_others():
+    window = new_window()
+    for number in range(1, 12):
+        ask(window, number, observation(*DENSE))
+        window.remember(finished(number, text="w" * 7_000))
+    told = text_of(ask(window, 12, observation(*DENSE)))
+    assert all(f"Click number {number}." in told for number in (1, 8, 9, 10, 11))
+
+
 def test_what_is_left_out_or_shortened_is_in_the_archive_in_full(tmp_path: Path):
     window = new_window(tmp_path)
     for number in range(1, 41):
