@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from appliance.errors import Conflict
+from appliance.errors import Conflict, MachineFault
 from appliance.events import Notice, RunFinished, TaskGiven
 from appliance.feed.hub import Hub
 from appliance.feed.writer import write_event
@@ -142,10 +142,16 @@ class Sessions:
             secrets = read_secrets(wish.sensitive_data, allowed)
             changes["sensitive_data"] = self._seal.close(dict(wish.sensitive_data)) if secrets else None
         elif current is not None and current.sensitive_data is not None:
-            secrets = read_secrets(self._seal.open(current.sensitive_data), allowed)
+            secrets = read_secrets(self._open(current.sensitive_data), allowed)
         else:
             return wish, changes
         return replace(wish, task=secrets.redact(wish.task) if wish.task else wish.task), changes
+
+    def _open(self, sealed: str) -> dict[str, Any]:
+        try:
+            return self._seal.open(sealed)
+        except MachineFault as fault:
+            raise Conflict(fault.message) from fault
 
     async def _announce(self, session_id: UUID) -> SessionRecord:
         """Wake the dispatcher and the readers, and return the session as it is now."""

@@ -7,6 +7,9 @@ from appliance.events import Notice, RunFinished, TaskGiven
 from appliance.persistence.records import FieldWarning
 from appliance.persistence.runs import change_run, find_latest_run
 from appliance.persistence.sessions import change_session
+from appliance.runtime.choices import ModelRules
+from appliance.runtime.dispatcher import Dispatcher
+from appliance.runtime.sealing import Seal
 from appliance.runtime.sessions import Sessions
 from appliance.runtime.wishes import SessionWish
 from appliance.words import Ending, FailureKind, RunStatus, SessionStatus, StopStrategy
@@ -184,3 +187,15 @@ async def test_domains_and_secrets_that_cannot_be_kept_are_refused_by_name(sessi
         await sessions.create(SessionWish(task="t", **wish))
     assert refusal.value.location == ("body", field)
     assert "xyz123" not in refusal.value.message
+
+
+async def test_secrets_sealed_with_another_key_have_to_be_sent_again(sessions, equipment):
+    session = await sessions.create(SessionWish(task="one", sensitive_data={"pw": "hunter-22"}))
+    await _end_run(equipment, session)
+    other = Sessions(
+        equipment.database, equipment.hub, Dispatcher(equipment), ModelRules(equipment.keys), Seal(b"another secret")
+    )
+    with pytest.raises(Conflict, match="send sensitiveData again"):
+        await other.create(SessionWish(task="two", session_id=session.id))
+    again = await other.create(SessionWish(task="two", session_id=session.id, sensitive_data={"pw": "hunter-23"}))
+    assert Seal(b"another secret").open(again.sensitive_data) == {"pw": "hunter-23"}
