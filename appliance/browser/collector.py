@@ -85,7 +85,7 @@ class Collector:
             self._slow.clear()
             self._disclosure.forget()
         for _ in range(MAX_DISCLOSURES):
-            if not await self._disclose(walk, world):
+            if not await self._disclosure.disclose(world, walk):
                 break
             walk, world = await self._walk_main(start, again=True)
         self._hash = blake2b(digest_size=12)
@@ -123,11 +123,6 @@ class Collector:
         text = await self._tab.run(COLLECT, budget, VIEW_BUDGET, start.place, again, timeout=seconds)
         self._seconds = PAGE_SECONDS
         return msgspec.json.decode(text, type=Walk), await self._tab.frames.world()
-
-    async def _disclose(self, walk: Walk, world: World) -> bool:
-        return await self._disclosure.disclose(
-            world, suspects=walk.suspects, mutations=walk.mutations, lines=walk.total
-        )
 
     # ---- writing ------------------------------------------------------------------------------------------------
 
@@ -249,5 +244,5 @@ class Collector:
             )
             walk = msgspec.json.decode(text, type=Walk)
             rounds += 1
-            if rounds > MAX_DISCLOSURES or not await self._disclose(walk, world):
+            if rounds > MAX_DISCLOSURES or not await self._disclosure.disclose(world, walk):
                 return Part(walk, world)

@@ -4,12 +4,14 @@ Scripts see neither, whatever their world. A page that patches of ours would hav
 """
 
 import asyncio
+from time import monotonic
 from typing import Any
 
 from appliance.browser.cdp import CdpError
 from appliance.browser.frames import World
+from appliance.browser.layout import Walk
 from appliance.browser.tab import Tab
-from appliance.errors import ActionFailed
+from appliance.errors import ActionFailed, BrowserLost
 
 CLICKS = frozenset({"click", "mousedown", "mouseup", "pointerdown", "pointerup", "dblclick"})
 MAX_RESOLVED = 200
@@ -17,7 +19,9 @@ MAX_RESOLVED = 200
 LARGE_DOCUMENT = 12_000
 """From so many lines on a document is asked for its listeners once only: the answer takes long."""
 SECONDS = 2.0
+YOUNG_SECONDS = 5.0
 GROUP = "disclosure"
+ROOTS_GROUP = "roots"
 
 
 class Disclosure:
@@ -26,32 +30,44 @@ class Disclosure:
     def __init__(self, tab: Tab) -> None:
         """Begin with nothing asked."""
         self._tab = tab
-        self._asked: dict[World, int] = {}
+        self._asked: dict[World, tuple[float, int]] = {}
         self._handed: dict[World, set[int]] = {}
+        self._roots: dict[World, list[str]] = {}
+        self._later: set[asyncio.Task[bool]] = set()
 
     def forget(self) -> None:
         """Begin anew, with a new document."""
-        self._asked.clear()
-        self._handed.clear()
+        for known in (self._asked, self._handed, self._roots):
+            known.clear()
 
-    async def disclose(self, world: World, *, suspects: int, mutations: int, lines: int) -> bool:
-        """Tell the script of a document what it cannot see; True when it would read more now than it did.
+    async def disclose(self, world: World, walk: Walk) -> bool:
+        """Tell the script of a document what it could not see; True when it would read more now than it did."""
+        since, before = self._asked.get(world, (0.0, -1))
+        asks = not since or (before != walk.mutations and walk.total < LARGE_DOCUMENT)
+        if walk.suspects or asks:
+            # What one of before is handing over at this moment counts too.
+            earlier = await asyncio.gather(*self._later)
+            return await self._tell(world, walk, asks=asks) or any(earlier)
+        if monotonic() - since < YOUNG_SECONDS and walk.total < LARGE_DOCUMENT and not self._later:
+            # A script may begin to listen after the page is there, and change nothing else: good for the next reading.
+            task = asyncio.create_task(self._tell(world, walk, asks=True))
+            self._later.add(task)
+            task.add_done_callback(self._later.discard)
+        return False
 
-        `suspects` are elements that may have a closed root, as the script counted them.
-        """
+    async def _tell(self, world: World, walk: Walk, *, asks: bool) -> bool:
         found = False
         try:
             async with asyncio.timeout(SECONDS):
-                if suspects:
+                if walk.suspects:
                     found = await self._open_roots(world)
-                before = self._asked.get(world)
-                if before is None or (before != mutations and lines < LARGE_DOCUMENT):
-                    found = await self._hand_listening(world) or found
-                    self._asked[world] = mutations
-        except (TimeoutError, CdpError, ActionFailed):
+                if asks:
+                    found = await self._hand_listening(world, walk.roots) or found
+                    self._asked[world] = self._asked.get(world, (monotonic(), 0))[0], walk.mutations
+        except (TimeoutError, CdpError, ActionFailed, BrowserLost):
             # The reading stands without it.
-            return found
-        finally:
+            self._roots.pop(world, None)
+        else:
             self._tab.post("Runtime.releaseObjectGroup", {"objectGroup": GROUP}, session_id=world.session_id)
         return found
 
@@ -67,9 +83,12 @@ class Disclosure:
         await self._call(world, "(...roots) => eyes.openRoots(...roots)", await self._resolve(world, closed))
         return True
 
-    async def _hand_listening(self, world: World) -> bool:
-        roots = await self._list(world, "() => eyes.rootsRead()")
-        answers = await asyncio.gather(*(self._listeners_in(root, world.session_id) for root in roots))
+    async def _hand_listening(self, world: World, count: int) -> bool:
+        roots = self._roots.get(world, [])
+        if len(roots) != count:
+            seen = await self._list(world, "() => eyes.rootsRead()")
+            roots = self._roots[world] = await asyncio.gather(*(self._own(root, world) for root in seen))
+        answers = await asyncio.gather(*(self._listeners_in(root, world) for root in roots))
         listeners = [one for answer in answers for one in answer if one["type"] in CLICKS]
         handed = self._handed.setdefault(world, set())
         nodes = [one.get("backendNodeId") for one in listeners]
@@ -81,17 +100,21 @@ class Disclosure:
         result = await self._call(world, "(...nodes) => eyes.takeListening(...nodes)", objects)
         return bool(result.get("value"))
 
-    async def _listeners_in(self, root: str, session_id: str) -> list[dict[str, Any]]:
+    async def _own(self, root: str, world: World) -> str:
+        """Return the page's own object for a document or shadow root that our world holds."""
+        node = await self._tab.send("DOM.describeNode", {"objectId": root}, session_id=world.session_id)
+        params: dict[str, Any] = {"backendNodeId": node["node"]["backendNodeId"], "objectGroup": ROOTS_GROUP}
+        own = await self._tab.send("DOM.resolveNode", params, session_id=world.session_id)
+        return own["object"]["objectId"]
+
+    async def _listeners_in(self, root: str, world: World) -> list[dict[str, Any]]:
         """Return the listeners inside a document or shadow root, frames and further roots left out.
 
         Asked to pierce those, Chromium 156 now and then crashes; not asked to, it tells only the listeners of the world
         that the object belongs to, which has to be the page's own.
         """
-        node = await self._tab.send("DOM.describeNode", {"objectId": root}, session_id=session_id)
-        params: dict[str, Any] = {"backendNodeId": node["node"]["backendNodeId"], "objectGroup": GROUP}
-        own = await self._tab.send("DOM.resolveNode", params, session_id=session_id)
-        params = {"objectId": own["object"]["objectId"], "depth": -1}
-        answer = await self._tab.send("DOMDebugger.getEventListeners", params, session_id=session_id)
+        params = {"objectId": root, "depth": -1}
+        answer = await self._tab.send("DOMDebugger.getEventListeners", params, session_id=world.session_id)
         return answer["listeners"]
 
     async def _list(self, world: World, function: str) -> list[str]:

@@ -13,6 +13,7 @@ class Walk(msgspec.Struct):
 
     Of the `total` lines of the document those at `places` are in `lines`; `frames` are pairs of reference and place
     of the frames that the script could not enter. The lines of a frame come after the line that names it.
+    `suspects` are elements that may have a closed shadow root, `roots` the document and the shadow roots read.
     """
 
     lines: list[list[Any]]
@@ -29,6 +30,7 @@ class Walk(msgspec.Struct):
     loading: bool = False
     modal: bool = False
     suspects: int = 0
+    roots: int = 1
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ SETTLE_SECONDS = 5.0
 LOAD_SECONDS = 1.0
 """How much longer than its document and scripts a page's pictures are waited for."""
 
+WORLD_SECONDS = 5.0
+"""How long the page may take until scripts of ours can run in it: a large one on a busy machine needs a while."""
 REPORTING_SECONDS = 5.0
 """How long a new tab is given until it reports what it does."""
 
@@ -311,7 +313,7 @@ class Tab:
 
     async def _main_world(self) -> World:
         try:
-            return await self.frames.world()
+            return await self.frames.world(timeout=WORLD_SECONDS)
         except SessionGone as error:
             raise ActionFailed(self._gone()) from error
         except CdpTimeout as error:

@@ -56,7 +56,7 @@
 
   // The lines to show, by number: those from number `from` on; or, where that is negative, all that is in view as far
   // as `viewBudget` goes, and around it what `budget` leaves room for.
-  const choose = (lines, budget, viewBudget, from) => {
+  const choose = ({ lines, top }, budget, viewBudget, from) => {
     let total = 0;
     for (const line of lines) total += line.text.length + (line.numbered ? 30 : 1) + line.indent;
     const isLong = total > budget;
@@ -76,7 +76,7 @@
       for (let index = Math.min(from, lines.length - 1); take(index, budget); ) index += 1;
       return chosen;
     }
-    const inView = isLong ? eyes.linesInView(lines) : [];
+    const inView = isLong ? eyes.linesInView(lines, top) : [];
     for (const { index } of inView) if (!take(index, viewBudget)) break;
     const inFlow = inView.filter(({ layer }) => layer === 0);
     const middle = inFlow.length ? inFlow[inFlow.length >> 1].index : 0;
@@ -87,6 +87,7 @@
     return chosen;
   };
 
+  const parentOf = (element) => element.parentElement || element.getRootNode().host;
   // The chosen lines in the order of the document; before the first one of an area that scrolls, one that says so.
   const inOrder = (lines, chosen) => {
     const places = [];
@@ -95,7 +96,7 @@
     let current = null;
     for (const index of [...chosen.keys()].sort((one, other) => one - other)) {
       const line = lines[index];
-      const area = eyes.scrollAreaOf(line.element, known);
+      const area = eyes.scrollAreaOf(line.numbered && !line.container ? parentOf(line.element) : line.element, known);
       if (area && area !== current && !area.contains(current)) {
         // Numbered, as an area without any control can be scrolled too.
         places.push(index);
@@ -126,7 +127,7 @@
     const found = eyes.read();
     const { lines } = found;
     eyes.beginDescribing(found);
-    const chosen = choose(lines, budget, viewBudget, from);
+    const chosen = choose(found, budget, viewBudget, from);
     const { places, entries } = inOrder(lines, chosen);
     const frames = [];
     for (let index = 0; index < lines.length; index += 1) {
@@ -151,6 +152,7 @@
       loading: document.readyState === "loading",
       modal: found.hasModal,
       suspects: eyes.suspects().length,
+      roots: eyes.rootsRead().length,
     });
   };
 

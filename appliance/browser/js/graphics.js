@@ -96,7 +96,8 @@
     if (!root && tag.includes("-") && !asked.has(node) && node.matches(":defined")) put(node);
     return root;
   };
-  eyes.knownRoot = (node) => node.shadowRoot || closed.get(node) || null;
+  let anyClosed = false;
+  eyes.knownRoot = (node) => node.shadowRoot || (anyClosed && closed.get(node)) || null;
   const put = (node) => {
     if (suspects.length >= MAX_SUSPECTS) return;
     asked.add(node);
@@ -111,6 +112,7 @@
   eyes.suspects = () => suspects;
   eyes.rootsRead = () => rootsRead;
   eyes.openRoots = (...roots) => {
+    anyClosed = true;
     for (const root of roots) closed.set(root.host, root);
   };
 

@@ -5,12 +5,12 @@
 
   const words = (node, isContainer) => {
     if (isContainer || node.isContentEditable) return "";
-    if (!FIELDS.test(node.localName)) return cut(squeeze(node.textContent), 200) || controlName(node, null);
+    if (!FIELDS.test(node.localName)) return node.textContent.slice(0, 200).trim() || controlName(node, null);
     if (/^(submit|button|reset)$/.test(node.type)) return node.value;
     return controlName(node, node.labels && [...node.labels]);
   };
   const stateOf = (node) => ({
-    disabled: node.matches(":disabled") || node.getAttribute("aria-disabled") === "true" || node.closest("[inert]") !== null,
+    disabled: (node.disabled !== undefined && node.matches(":disabled")) || node.getAttribute("aria-disabled") === "true" || node.closest("[inert]") !== null,
     "read-only": node.readOnly === true && FIELDS.test(node.localName),
     checked: node.checked === true || node.getAttribute("aria-checked") === "true",
     pressed: node.getAttribute("aria-pressed") === "true",
@@ -32,7 +32,7 @@
     const was = eyes.past(node);
     if (!was) return "";
     const now = eyes.identity(node, was.container, was.cover);
-    if (now.words !== was.words) return `now reads "${cut(now.words, 60)}" instead of "${cut(was.words, 60)}"`;
+    if (now.words !== was.words) return `now reads "${cut(squeeze(now.words), 60)}" instead of "${cut(squeeze(was.words), 60)}"`;
     if (now.role !== was.role) return `is now a ${now.role || node.localName} instead of a ${was.role || node.localName}`;
     for (const name of Object.keys(now.state)) {
       if (now.state[name] === was.state[name]) continue;

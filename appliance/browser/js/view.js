@@ -17,11 +17,42 @@
     const { left, top, right, bottom } = element.localName === "area" ? eyes.boxesOf(element)[0] : boxOf(element);
     return bottom > 0 && top < innerHeight && right > 0 && left < innerWidth && right > left && bottom - top < 2 * innerHeight;
   };
-  // Whether a block is so far from what is in view that nothing in it reaches into it, if it stays inside.
-  const isFar = (element) => {
+  // On which side a block is so far from what is in view that nothing in it reaches there, if it stays inside; 0: near.
+  const sideOf = (element) => {
     const { left, top, right, bottom } = boxOf(element);
-    if (right - left < 1 || bottom - top < 1) return false;
-    return bottom < -innerHeight || top > 2 * innerHeight;
+    if (right - left < 1 || bottom - top < 1) return 0;
+    return bottom < -innerHeight ? -1 : top > 2 * innerHeight ? 1 : 0;
+  };
+  // Finds the sides of a block's inner blocks. Of a long row of neighbours some are measured: what lies between two on
+  // one side is there too, and so is what a block far away holds.
+  const STRIDE = 8;
+  const judge = (row) => {
+    const known = new Set();
+    const measure = (block) => {
+      if (known.has(block)) return;
+      known.add(block);
+      block.side = sideOf(block.element);
+    };
+    for (let at = 0; at < row.length; at += STRIDE) {
+      const last = Math.min(at + STRIDE, row.length - 1);
+      measure(row[at]);
+      measure(row[last]);
+      const side = row[at].side === row[last].side ? row[at].side : 0;
+      for (let between = at + 1; between < last; between += 1) {
+        if (side === 0) measure(row[between]);
+        else row[between].side = side;
+      }
+    }
+    for (const block of row) {
+      if (block.side === 0 && block.inner.length) judge(block.inner);
+      else if (block.side !== 0) spread(block);
+    }
+  };
+  const spread = (block) => {
+    for (const inner of block.inner) {
+      inner.side = block.side;
+      if (inner.inner.length) spread(inner);
+    }
   };
 
   const DIALOGS = "dialog, [role=dialog], [role=alertdialog], [aria-modal=true], [popover]";
@@ -39,40 +70,27 @@
 
   // Boxes are dear: in long documents lines are first judged by the block they stand in. What is drawn outside of its
   // block is known by its style, or found by looking where such things are: along the edges and in the middle.
-  const MANY_LINES = 1200;
+  const MANY_LINES = 400;
+  const PLACES = [[0.5, 0.5], [0.5, 0.03], [0.5, 0.97], [0.03, 0.97], [0.97, 0.97], [0.97, 0.5]];
   const placedElements = () => {
     const found = new Set();
-    for (const x of [0.03, 0.5, 0.97]) {
-      for (const y of [0.03, 0.25, 0.5, 0.75, 0.97]) {
-        for (let one = document.elementFromPoint(innerWidth * x, innerHeight * y); one; one = one.parentElement) {
-          if (/^(fixed|sticky|absolute)$/.test(getComputedStyle(one).position)) found.add(one);
-        }
-      }
+    for (const [x, y] of PLACES) {
+      for (let one = document.elementFromPoint(innerWidth * x, innerHeight * y); one; one = one.parentElement) found.add(one);
     }
     return found;
   };
 
   // The numbers of the lines in view, those of dialogs first: they may be the last of the document.
-  eyes.linesInView = (lines) => {
+  eyes.linesInView = (lines, top) => {
     const known = new Map();
-    const far = new Map();
     const seen = [];
     const isLong = lines.length > MANY_LINES;
     const placed = isLong ? placedElements() : null;
-    const mayBeSeen = ({ group, floats }) => {
-      if (!isLong || floats || !group) return true;
-      let isOut = far.get(group);
-      if (isOut === undefined) {
-        isOut = isFar(group);
-        for (let one = group; isOut && one && placed.size; one = one.parentElement) if (placed.has(one)) isOut = false;
-        far.set(group, isOut);
-      }
-      return !isOut;
-    };
+    if (isLong) judge(top.inner);
     for (let index = 0; index < lines.length; index += 1) {
-      const { element } = lines[index];
-      if (!(mayBeSeen(lines[index]) || placed?.has(element)) || !isInView(element)) continue;
-      seen.push({ index, layer: layerOf(element, known) });
+      const { element, group, floats } = lines[index];
+      if (isLong && group.side !== 0 && !floats && !placed.has(element)) continue;
+      if (isInView(element)) seen.push({ index, layer: layerOf(element, known) });
     }
     return seen.sort((one, other) => other.layer - one.layer || one.index - other.index);
   };

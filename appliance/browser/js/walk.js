@@ -48,9 +48,16 @@
     }
   }
 
+  // A block that lines stand in; what is far from the view is found block by block.
+  const enter = (node) => {
+    const inner = { element: node, outer: group, inner: [], side: 0 };
+    if (group) group.inner.push(inner);
+    return (group = inner);
+  };
   const flush = () => {
     if (buffer === "") return;
-    const text = squeeze(buffer).replace(/^(\| ?)+|( ?\|)+$/g, "").trim();
+    let text = squeeze(buffer);
+    if (text.includes("|")) text = text.replace(/^(\| ?)+|( ?\|)+$/g, "").trim();
     buffer = "";
     if (text) lines.push(new Line(anchor, text, false));
   };
@@ -152,7 +159,7 @@
       if (isExplicit(node)) return control(node, flags, "");
     } else if (isMarked(node, flags)) return marked(node, kind, flags);
     switch (kind) {
-      case undefined: return inline(node, flags);
+      case undefined: return isPlaced ? placedInline(node, flags) : inline(node, flags);
       case CELL: return cell(node, flags);
       case LABEL: return label(node, flags);
     }
@@ -179,6 +186,14 @@
     else gap();
   };
 
+  const placedInline = (node, flags) => {
+    const outer = floats;
+    floats = true;
+    isPlaced = false;
+    inline(node, flags);
+    floats = outer;
+  };
+
   const slot = (node, flags) => {
     const assigned = node.assignedNodes({ flatten: true });
     if (!assigned.length) return visit(node, flags);
@@ -195,7 +210,7 @@
     const inner = INDENTED.has(tag) && depth < 5 ? 1 : 0;
     const from = lines.length;
     const [outerGroup, outerFloats] = [group, floats];
-    group = node;
+    enter(node);
     floats = outerFloats || isPlaced;
     isPlaced = false;
     if (tag === "dialog" || (hinted.has(node) && /^(alert)?dialog$/.test(node.getAttribute("role") || ""))) {
@@ -270,6 +285,7 @@
     return eyes.reacts(node) || node.hasAttribute("onclick") || (node.hasAttribute("contenteditable") && node.isContentEditable);
   };
   // Whether the element that was asked last is drawn in another place than the text around it.
+  const PLACED = new Set(["absolute", "fixed", "sticky"]);
   let isPlaced = false;
   // Whether an element that is no control by its tag was made one.
   const isMarked = (node, flags) => {
@@ -284,7 +300,7 @@
     if (cursorChecks > MAX_CURSOR_CHECKS && !node.hasAttributes()) return false;
     cursorChecks += 1;
     const style = getComputedStyle(node);
-    isPlaced = style.position !== "static" && style.position !== "relative";
+    if (node.hasAttributes() || node.localName.includes("-")) isPlaced = PLACED.has(style.position);
     return style.cursor === "pointer";
   };
 
@@ -298,7 +314,7 @@
     if (!isContainer || (node.isContentEditable && node.hasAttribute("contenteditable"))) return control(node, flags, "");
     gap();
     const [outerGroup, outerFloats] = [group, floats];
-    group = node;
+    enter(node);
     floats = outerFloats || isPlaced;
     const line = new Line(node, "", true);
     line.container = true;
@@ -344,7 +360,7 @@
     findHints(inner);
     const [outer, outerGroup] = [sink, group];
     sink = null;
-    group = node;
+    enter(node);
     depth += 1;
     const root = inner.body || inner.documentElement;
     if (root) descend(root, flags & ~INSIDE);
@@ -363,13 +379,15 @@
     cursorChecks = 0;
     buffer = "";
     sink = null;
-    anchor = group = document.body;
+    anchor = document.body;
+    group = null;
+    const top = enter(document.body);
     floats = isPlaced = false;
     depth = level = 0;
     eyes.beginSuspecting();
     const root = document.body || document.documentElement;
     if (root) descend(root, 0);
     flush();
-    return { lines, labels, hasInert, hasModal };
+    return { lines, labels, hasInert, hasModal, top };
   };
 }

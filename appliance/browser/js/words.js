@@ -47,6 +47,9 @@
   const shortHref = (element) => {
     const raw = element.getAttribute("href") || element.getAttribute("xlink:href") || "";
     if (/^(javascript|data):/i.test(raw)) return raw.slice(0, 11);
+    // The common case, without parsing: what the browser resolved already.
+    const whole = element.href;
+    if (typeof whole === "string" && raw[0] !== "#" && whole.startsWith(`${location.origin}/`)) return cut(whole.slice(location.origin.length), 80);
     try {
       const url = new URL(raw, element.baseURI);
       const same = url.origin === location.origin;

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 
 from appliance.browser.connection import Browser
@@ -157,11 +155,8 @@ async def test_what_lies_behind_a_modal_dialog_is_shown_as_covered(browser: Brow
 async def test_a_page_of_ten_thousand_nodes_is_cut_and_says_how_much_is_below(browser: Browser, site: Site) -> None:
     await browser.tab.navigate(site.url("/rows?nodes=10000"))
 
-    start = time.monotonic()
     seen = await browser.observe(with_screenshot=False)
-    seconds = time.monotonic() - start
 
-    assert seconds < 1.5
     assert 4_000 < sum(map(len, seen.lines)) < 10_000
     assert "more lines below" in seen.lines[-1]
     assert line_with(seen, "<button>Buy 30")
