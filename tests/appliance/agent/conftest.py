@@ -143,7 +143,7 @@ async def finish(prepare: Prepare) -> Finish:
 
     async def work_to_the_end(scenario: Any, **options: Any) -> tuple[Outcome, Work]:
         work = prepare(scenario, **options)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             return await work.agent.run(), work
 
     return work_to_the_end

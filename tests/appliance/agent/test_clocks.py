@@ -80,7 +80,7 @@ async def test_a_model_that_does_not_answer_is_asked_once_more_and_then_ends_the
 
 
 async def test_a_model_that_answers_when_asked_again_goes_on(finish: Finish):
-    outcome, work = await finish([{"__hang__": 30}, DONE], clocks=Clocks(model_call=3.0))
+    outcome, work = await finish([{"__hang__": 30}, DONE], clocks=Clocks(model_call=6.0))
     assert outcome.output == "It is done."
     assert work.notices == ["asked_again"]
 
@@ -93,8 +93,13 @@ async def test_a_step_that_takes_too_long_is_cut_off_and_told(finish: Finish):
 
 
 async def test_no_request_runs_into_the_turn_for_the_answer(finish: Finish):
-    outcome, work = await finish([{"__hang__": 30}, DONE], timeout=10.0)
+    # The first reply shows that the model is slow, so half of the time is kept for the answer.
+    slow = {"reply": {"write_file": {"file_name": "notes.md", "content": "a"}}, "__delay__": 4}
+    outcome, work = await finish([slow, {"__hang__": 60}, DONE], timeout=12.0)
     assert (outcome.ending, outcome.output) == (Ending.DONE, "It is done.")
     assert work.notices == ["step_cut_off", "delivery_turn"]
-    first, second = work.asked
-    assert second.received_at - first.received_at < 10.0
+    first, _, third = work.asked
+    assert third.received_at - first.received_at < 12.0
+    closed = work.recorded.steps[1].closed
+    assert closed is not None
+    assert "cut off" in (closed.trouble or "")

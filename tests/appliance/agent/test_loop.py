@@ -179,15 +179,6 @@ async def test_a_cap_that_is_used_up_ends_the_run_without_another_call(finish: F
     assert len(work.asked) == 1
 
 
-async def test_a_run_whose_time_is_nearly_over_is_asked_for_what_it_has(finish: Finish):
-    slow = {"reply": WRITE, "__delay__": 20}
-    outcome, work = await finish([slow, DONE], timeout=8.0)
-    assert (outcome.ending, outcome.output) == (Ending.DONE, "It is done.")
-    assert work.notices == ["step_cut_off", "delivery_turn"]
-    assert work.recorded.steps[0].closed is not None
-    assert "cut off" in (work.recorded.steps[0].closed.trouble or "")
-
-
 async def test_a_run_past_its_time_is_timed_out(finish: Finish):
     outcome, work = await finish([{"__hang__": 20}], timeout=0.8)
     assert (outcome.ending, outcome.failure) == (Ending.TIMED_OUT, FailureKind.SESSION_TIMEOUT)

@@ -1,10 +1,12 @@
 import asyncio
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
 from appliance.agent.assignment import Assignment
 from appliance.agent.budget import Budget
+from appliance.agent.estimate import estimate
 from appliance.agent.metering import MeteredModel
 from appliance.content import Content
 from appliance.errors import BrowserLost, MoneySpent, RunFailed
@@ -101,3 +103,44 @@ async def test_no_request_of_any_kind_leaves_with_a_secret_in_it(purpose: Purpos
         Text("page: <secret>pw</secret>, /?p=<secret>pw</secret>", ends_prefix=True),
         image,
     )
+
+
+async def test_a_call_out_of_time_is_charged_by_estimate():
+    model, budget = metered()
+    with pytest.raises(RunFailed):
+        await model.ask(ModelRequest(Purpose.STEP, "", (Message("user", (Text("x" * 4000),)),), timeout=0.05))
+    assert budget.spent.tokens.input >= 1000
+    assert budget.spent.estimated_calls == 1
+    assert budget.spent.cost_usd is not None
+    assert budget.spent.cost_usd > 0
+
+
+async def test_a_call_that_a_stop_interrupts_is_charged_by_estimate():
+    model, budget = metered()
+    asking = asyncio.create_task(model.ask(ModelRequest(Purpose.STEP, "", (Message("user", (Text("x" * 4000),)),))))
+    done, _ = await asyncio.wait({asking}, timeout=0.01)
+    assert not done
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert (budget.spent.tokens.input >= 1000, budget.spent.estimated_calls) == (True, 1)
+
+
+async def test_a_call_that_is_answered_or_refused_is_not_estimated():
+    model, budget = metered(cap=Decimal("0.01"))
+    await model.ask(ModelRequest(Purpose.STEP, "Hello", ()))
+    with pytest.raises(MoneySpent):
+        await model.ask(ModelRequest(Purpose.STEP, "Hello", ()))
+    assert budget.spent.estimated_calls == 0
+
+
+def test_an_estimate_counts_text_shape_pictures_and_a_reply_of_the_usual_length():
+    shape = ReplyShape("reply", "x" * 400, {"type": "object"})
+    parts = (Text("x" * 4000), Image(b"jpeg"))
+    request = ModelRequest(Purpose.STEP, "x" * 400, (Message("user", parts),), shape=shape)
+    bare = estimate(ModelRequest(Purpose.STEP, "x" * 400, (Message("user", parts[:1]),)), 0)
+    assert bare.input == 1100
+    assert bare.output > 0
+    assert estimate(request, 50).input > bare.input + 1000
+    assert estimate(request, 50).output == 50
+    assert estimate(replace(request, max_output_tokens=10), 50).output == 10

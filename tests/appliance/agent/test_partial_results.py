@@ -35,7 +35,7 @@ async def test_a_run_out_of_money_hands_it_over_without_another_call(finish: Fin
 
 
 async def test_a_run_out_of_time_hands_it_over(finish: Finish):
-    outcome, _ = await finish([SAVED, {"__hang__": 30}], timeout=3.0)
+    outcome, _ = await finish([SAVED, {"__hang__": 60}], timeout=8.0)
     assert (outcome.ending, outcome.output, outcome.is_successful) == (Ending.TIMED_OUT, TITLES, False)
 
 
