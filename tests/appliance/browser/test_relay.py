@@ -166,7 +166,7 @@ async def test_scripts_reach_no_other_domain(browser: Browser, site: Site, at: A
         assert len([note for note in seen.notes if f"{kind}.evil.test" in note]) == 1
 
 
-async def test_a_service_worker_reaches_no_other_domain(
+async def test_neither_a_service_worker_nor_web_transport_reaches_another_domain(
     display: int, site: Site, at: Any, names: Names, tmp_path: Path
 ) -> None:
     # Service workers need a site that counts as safe, which of ours only those on loopback do.
@@ -185,6 +185,14 @@ async def test_a_service_worker_reaches_no_other_domain(
     }})()"""
     assert await browser.tab.evaluate(code) == "refused"
     assert got(site, "evil.test") == []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.2", 0))
+        server.setblocking(False)
+        url = f"https://127.0.0.2:{server.getsockname()[1]}/"
+        code = f"new WebTransport('{url}').ready.then(() => 'reached', () => 'refused')"
+        assert await browser.tab.evaluate(code, timeout=60) == "refused"
+        with pytest.raises(BlockingIOError):
+            server.recv(100)
     await browser.close()
     await chromium.stop()
     await relay.close()
