@@ -6,7 +6,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from appliance.events import ActionCall, ActionFinished, Notice, StepPlanned, TokenCount
+from appliance.events import ActionCall, ActionFinished, GoalStated, Notice, StepPlanned, TokenCount
 from appliance.runtime.folders import SessionFolders
 from appliance.words import ReceiptStatus, SessionStatus
 from tests.web.api.running import RunningServer
@@ -59,6 +59,15 @@ def test_a_turn_is_a_chat_with_paired_tool_calls(server: RunningServer, http: ht
     assert (notice["role"], notice["type"]) == ("assistant", "planning")
     assert (end["type"], end["summary"]) == ("completion", "Bought a lamp.")
     assert json.loads(json.loads(end["data"])["content"]) == {"lamp": "ä"}
+
+
+def test_the_goal_is_a_message_of_its_own(server: RunningServer, http: httpx.Client) -> None:
+    session_id = start(server, http)
+    server.append(session_id, GoalStated(goal="One lamp and its price."))
+    message = visible(http, session_id)[-1]
+    assert (message["role"], message["type"]) == ("assistant", "planning")
+    assert message["summary"] == "One lamp and its price."
+    assert json.loads(message["data"]) == {"content": "GOAL: One lamp and its price.", "category": "goal"}
 
 
 @pytest.mark.parametrize(
