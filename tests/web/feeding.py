@@ -7,9 +7,11 @@ from uuid import UUID
 
 from PIL import Image
 
+from appliance.agent.record import Record, RunOpened, StepAsked
 from appliance.events import ActionCall, ActionFinished, Notice, RunStarted, StepPlanned, TokenCount
 from appliance.feed.writer import write_event
 from appliance.persistence.database import Transaction
+from appliance.persistence.runs import find_latest_run
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.wishes import SessionWish
 from appliance.words import Ending, FailureKind, ReceiptStatus, SessionStatus
@@ -81,6 +83,23 @@ class FedSession:
                 await write_event(transaction, self.id, None, Notice(code="test", text=f"note {number}."))
 
         self.server.write(write)
+
+    def keep_record(self) -> None:
+        """Leave a record of the run, as the agent does."""
+
+        async def latest() -> str:
+            async with self.server.appliance.database.read() as transaction:
+                run = await find_latest_run(transaction, self.id)
+            assert run is not None
+            return str(run.id)
+
+        folders = SessionFolders.of(self.server.settings, self.id)
+        record = Record(folders.record)
+        record.append(RunOpened(task="A task", model="m", max_steps=9, timeout=9.0, run=self.server.do(latest)))
+        for step in range(1, self.steps + 1):
+            picture = f"{step:04d}.jpg"
+            url = "http://shop.example/lamps"
+            record.append(StepAsked(step=step, request="", url=url, title="", fingerprint="", screenshot=picture))
 
     def deliver(self, output: Any, summary: str = "All lamps are recorded.", **outcome: Any) -> None:
         self._finish(SessionStatus.STOPPED, output=output, summary=summary, **outcome)

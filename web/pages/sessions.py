@@ -1,14 +1,18 @@
 """The list of sessions and the page of one: seen, stopped, given the next task."""
 
+import asyncio
 from typing import Any
 from uuid import UUID
 
 from litestar import Request, get, post
 from litestar.params import FromPath
-from litestar.response import Redirect, Template
+from litestar.response import File, Redirect, Template
 
-from appliance.errors import RequestRefused
+from appliance.errors import NotFound, RequestRefused
 from appliance.runtime.assembly import Appliance
+from appliance.runtime.films import film_of
+from appliance.runtime.folders import SessionFolders
+from appliance.runtime.replays import ReplayWish
 from appliance.runtime.wishes import SessionWish
 from web.feed_rows import arrange
 from web.pages.crew import count_crew
@@ -23,7 +27,14 @@ _STRETCH = 200
 
 def session_pages(appliance: Appliance) -> list[Any]:
     """Return the handlers of /sessions."""
-    return [_list(appliance), _show(appliance), _stop(appliance), _continue(appliance)]
+    return [
+        _list(appliance),
+        _show(appliance),
+        _stop(appliance),
+        _continue(appliance),
+        _replay(appliance),
+        _show_film(appliance),
+    ]
 
 
 def _list(appliance: Appliance) -> Any:
@@ -89,6 +100,35 @@ def _continue(appliance: Appliance) -> Any:
         return Redirect(f"/sessions/{session_id}", status_code=303)
 
     return give_task
+
+
+def _replay(appliance: Appliance) -> Any:
+    @post("/sessions/{session_id:uuid}/replays", status_code=303)
+    async def replay_session(session_id: FromPath[UUID]) -> Redirect:
+        """Do the session's last run again, without a model, and show the session that does it."""
+        made = await appliance.replays.create(ReplayWish(session_id))
+        return Redirect(f"/sessions/{made.id}", status_code=303)
+
+    return replay_session
+
+
+def _show_film(appliance: Appliance) -> Any:
+    @get("/sessions/{session_id:uuid}/film")
+    async def show_film(session_id: FromPath[UUID]) -> File:
+        """Show the session's last run as a moving picture; raises NotFound when there are no pictures of it."""
+        await appliance.sessions.find(session_id)
+        film = await asyncio.to_thread(film_of, SessionFolders.of(appliance.settings, session_id), "webp")
+        if film is None:
+            raise NotFound("There are no pictures of this session's last run")
+        return File(
+            film,
+            filename=f"{session_id}.webp",
+            media_type="image/webp",
+            content_disposition_type="inline",
+            headers={"Cache-Control": "private, no-cache", "X-Content-Type-Options": "nosniff"},
+        )
+
+    return show_film
 
 
 def _read_id(text: str) -> UUID | None:

@@ -189,3 +189,18 @@ def test_on_a_phone_everything_is_in_reach_and_nothing_sticks_out(server: Runnin
         visitor.open(run.path)
         expect(visitor.page.get_by_role("button", name="Stop")).to_be_in_viewport()
         assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_run_that_is_over_can_be_seen_as_a_film_and_done_again(eva: Visitor, server: RunningServer) -> None:
+    run = feed_session(server, "Record one lamp")
+    run.plan("Open the shop.")
+    run.receive("Opened the shop.")
+    run.deliver("One lamp.")
+    run.keep_record()
+    eva.open(run.path)
+    film = eva.page.get_by_role("link", name="Film").get_attribute("href")
+    answer = eva.page.request.get(f"{server.url}{film}")
+    assert (answer.status, answer.headers["content-type"]) == (200, "image/webp")
+    eva.page.get_by_role("button", name="Replay").click()
+    expect(eva.page.get_by_role("heading", name="Replay: Record one lamp")).to_be_visible()
+    assert not eva.page.url.endswith(run.path)

@@ -16,6 +16,7 @@ from litestar.response import File
 
 from appliance.errors import NotFound
 from appliance.persistence.records import RunRecord
+from appliance.runtime.films import film_of
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.replays import Replays, ReplayWish
 from appliance.runtime.sessions import Sessions
@@ -76,8 +77,7 @@ async def get_animation(
 ) -> File:
     """Return the last run as GIF or WebP, three seconds a step; 404 when there are no pictures of it."""
     await sessions.find(session_id)
-    folders = SessionFolders.of(own_settings, session_id)
-    path = await asyncio.to_thread(_animation, folders, kind)
+    path = await asyncio.to_thread(film_of, SessionFolders.of(own_settings, session_id), kind.value)
     if path is None:
         raise NotFound("There are no pictures of this session's last run")
     return File(
@@ -160,24 +160,6 @@ def _load(path: Path) -> "dict[str, RecordedRun]":
         return {run.opened.run: run for run in load(path)}
     except FileNotFoundError:
         return {}
-
-
-def _animation(folders: SessionFolders, kind: AnimationFormat) -> Path | None:
-    """Return the file with the moving picture of the last run, made anew when the record is newer."""
-    from appliance.agent.animation import animate, frames_of  # noqa: PLC0415 - an idle server does without
-
-    target = folders.root / f"animation.{kind.value}"
-    try:
-        written = folders.record.stat().st_mtime_ns
-        if target.is_file() and target.stat().st_mtime_ns > written:
-            return target
-    except FileNotFoundError:
-        return None
-    runs = list(_load(folders.record).values())
-    if not runs:
-        return None
-    frames = frames_of(runs[-1], folders.screenshots)
-    return target if animate(frames, target, kind.value, title=runs[-1].opened.task) else None
 
 
 def _run(run: RunRecord, recorded: "RecordedRun | None", scope: ExportScope) -> RunView:
