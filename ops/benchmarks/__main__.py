@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ops.benchmarks.measures import Figure, measure_idle, measure_steps
+from ops.benchmarks.observe import measure_observe
 from ops.benchmarks.start import measure_start
 from ops.benchmarks.tokens import measure_tokens
 
@@ -16,6 +17,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "steps": measure_steps,
     "start": measure_start,
     "idle": measure_idle,
+    "observe": measure_observe,
     "tokens": measure_tokens,
 }
 
