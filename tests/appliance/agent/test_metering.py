@@ -11,9 +11,9 @@ from appliance.agent.metering import MeteredModel
 from appliance.content import Content
 from appliance.errors import BrowserLost, MoneySpent, RunFailed
 from appliance.events import TokenCount
-from appliance.models.base import Image, Message, ModelRequest, OnText, Purpose, Reply, Scene, Text
+from appliance.models.base import Image, Message, ModelRequest, OnText, Purpose, Reply, ReplyShape, Scene, Text
 from appliance.sensitive import SensitiveData
-from appliance.words import FailureKind
+from appliance.words import Effort, FailureKind
 
 
 class PromptModel:
@@ -21,8 +21,11 @@ class PromptModel:
 
     name = "prompt"
     sees_images = False
-    context_window = None
+    context_window: int | None = None
     compacts_itself = False
+
+    def slowness(self, effort: Effort | None) -> float:
+        return 1.0
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         if not request.system:
@@ -94,7 +97,7 @@ async def test_no_request_of_any_kind_leaves_with_a_secret_in_it(purpose: Purpos
     model = MeteredModel(Listening(), budget, asyncio.Event(), sensitive)
     image = Image(b"hunter & 22 is no text here")
     text = Text("page: hunter &amp; 22, /?p=hunter%20%26%2022", ends_prefix=True)
-    scene = Scene(task="hunter & 22", carried="another-one", content=Content("u", "t", "hunter & 22", []))
+    scene = Scene(task="hunter & 22", carried="another-one", content=Content("u", "t", "hunter & 22", ()))
     await model.ask(ModelRequest(purpose, "hunter & 22", (Message("user", (text, image)),), scene=scene))
     (request,) = asked
     assert "hunter" not in f"{request.system} {request.messages[0].parts[0]} {request.scene}"

@@ -13,7 +13,7 @@ from appliance.agent.retries import RetryingModel
 from appliance.errors import BrowserLost, RunFailed
 from appliance.events import TokenCount
 from appliance.models.base import ModelRequest, OnText, Purpose, Reply
-from appliance.words import FailureKind
+from appliance.words import Effort, FailureKind
 
 REQUEST = ModelRequest(Purpose.STEP, "Hello", ())
 
@@ -27,12 +27,15 @@ class Provider:
 
     name = "provider"
     sees_images = False
-    context_window = None
+    context_window: int | None = None
     compacts_itself = False
 
     def __init__(self, *faults: RunFailed) -> None:
         self.faults = list(faults)
         self.asked = 0
+
+    def slowness(self, effort: Effort | None) -> float:
+        return 1.0
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         self.asked += 1
