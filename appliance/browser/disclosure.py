@@ -86,8 +86,7 @@ class Disclosure:
     async def _hand_listening(self, world: World, count: int) -> bool:
         roots = self._roots.get(world, [])
         if len(roots) != count:
-            seen = await self._list(world, "() => eyes.rootsRead()")
-            roots = self._roots[world] = await asyncio.gather(*(self._own(root, world) for root in seen))
+            roots = self._roots[world] = await self._own_roots(world, count)
         answers = await asyncio.gather(*(self._listeners_in(root, world) for root in roots))
         listeners = [one for answer in answers for one in answer if one["type"] in CLICKS]
         handed = self._handed.setdefault(world, set())
@@ -99,6 +98,15 @@ class Disclosure:
         objects = await self._resolve(world, fresh)
         result = await self._call(world, "(...nodes) => eyes.takeListening(...nodes)", objects)
         return bool(result.get("value"))
+
+    async def _own_roots(self, world: World, count: int) -> list[str]:
+        """Return the page's own objects for the document and the shadow roots that were read."""
+        if count == 1 and world.frame_id == self._tab.frames.main_id:
+            params = {"expression": "document", "objectGroup": ROOTS_GROUP}
+            answer = await self._tab.send("Runtime.evaluate", params)
+            return [answer["result"]["objectId"]]
+        seen = await self._list(world, "() => eyes.rootsRead()")
+        return await asyncio.gather(*(self._own(root, world) for root in seen))
 
     async def _own(self, root: str, world: World) -> str:
         """Return the page's own object for a document or shadow root that our world holds."""
