@@ -12,10 +12,13 @@ from appliance.actions.measured import finish, sentence
 from appliance.browser.effects import Watch
 from appliance.browser.tab import DialogOpen
 from appliance.errors import ActionFailed
+from appliance.filenames import free_name
 from appliance.words import ReceiptStatus
 
 DEADLINE_SECONDS = 10.0
-MAX_CHARACTERS = 20_000
+MAX_CHARACTERS = 4_000
+"""Longer results are kept as a file, of which only the beginning is shown."""
+BEGINNING = 1_500
 SHOWN_CHARACTERS = 200
 
 _FUNCTION = re.compile(r"\s*(?:async\s*)?(?:function\b[^(]*\([^)]*\)\s*\{|\([^()]*\)\s*=>|[A-Za-z_$][\w$]*\s*=>)")
@@ -39,13 +42,16 @@ async def _evaluate(context: ActionContext, parameters: Evaluate) -> Receipt:
     if effect.needs_decision:
         return Receipt(ReceiptStatus.NEEDS_DECISION, sentence("Ran the code", facts), ends_chain=True)
     result = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    cut = f" (the first {MAX_CHARACTERS} of {len(result)} characters)" if len(result) > MAX_CHARACTERS else ""
     if value is None:
         return Receipt(ReceiptStatus.OK, sentence("Ran the code, which returned nothing", facts), ends_chain=True)
     if len(result) <= SHOWN_CHARACTERS:
         return Receipt(ReceiptStatus.OK, sentence(f"Ran the code, which returned {result}", facts), ends_chain=True)
-    text = sentence(f"Ran the code, which returned {len(result)} characters{cut}", facts)
-    return Receipt(ReceiptStatus.OK, text, carried=result[:MAX_CHARACTERS] + cut, ends_chain=True)
+    kept, carried = "", result
+    if len(result) > MAX_CHARACTERS:
+        saved = context.scratchpad.write(free_name(context.scratchpad.root, "result.txt"), result)
+        kept, carried = f", kept in {saved.name}", f"{result[:BEGINNING]}…"
+    text = sentence(f"Ran the code, which returned {len(result)} characters{kept}", facts)
+    return Receipt(ReceiptStatus.OK, text, carried=carried, ends_chain=True)
 
 
 async def _run(context: ActionContext, code: str) -> Any:

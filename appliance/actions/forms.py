@@ -1,6 +1,7 @@
 """Actions that fill fields, press keys, give files and answer dialogs."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
@@ -78,7 +79,12 @@ async def _input(context: ActionContext, parameters: Input) -> Receipt:
     if parameters.submit:
         return _input_receipt(element, parameters, found, not_sent(await finish(context, watch)))
     pause = SUGGESTION_SECONDS if field.suggests else 0
-    return _input_receipt(element, parameters, found, await finish(context, watch, at_least=pause))
+    effect = await finish(context, watch, at_least=pause)
+    if found is not None and not effect.needs_decision:
+        # What the page makes of a value it often makes a moment later.
+        with suppress(ActionFailed):
+            found = await read_back(element, expected)
+    return _input_receipt(element, parameters, found, effect)
 
 
 def _input_receipt(element: Element, parameters: Input, found: ReadBack | None, effect: Effect) -> Receipt:
@@ -86,7 +92,7 @@ def _input_receipt(element: Element, parameters: Input, found: ReadBack | None, 
     if found is None or effect.needs_decision:
         return receipt(lead, effect)
     status = ReceiptStatus.OK
-    if parameters.text and not found.length:
+    if parameters.text and (not found.length or found.kept):
         status = ReceiptStatus.FAILED
     has_secret = any(True for _ in placeholders(parameters.text))
     facts = [reading(found) if has_secret else _reading(found, parameters)]
@@ -107,9 +113,12 @@ def _reading(found: ReadBack, parameters: Input) -> str:
     value = " ⏎ ".join(found.value.splitlines())
     value = value if found.length <= 200 else f"{value[:200]}… ({found.length} characters)"
     reading = f'it now reads "{value}"' if found.length else "it is empty now"
+    if found.kept:
+        return f"the field took nothing of it, {reading.replace('it now reads', 'it still reads')}"
     if parameters.clear and not found.same:
         limit = f", the field takes at most {found.maximum} characters" if found.maximum else ""
-        reading += f", which differs from the text entered{limit}"
+        reading += ", the text in the form of the page" if found.alike else ", which differs from the text entered"
+        reading += limit
     return reading
 
 

@@ -44,11 +44,14 @@ class ReadBack:
     """A field after it was filled.
 
     A password's `value` is never read (`secret`); `same` compares it inside the page with what was to be there.
+    `alike`: letters and digits are the same, `kept`: it still holds what it held before.
     """
 
     value: str
     length: int
     same: bool
+    alike: bool
+    kept: bool
     secret: bool
     focused: bool
     invalid: str

@@ -46,9 +46,14 @@
 
   const textOf = (field) => (field.isContentEditable ? field.innerText.replace(/\n$/, '') : field.value);
 
+  // What each field held before it was filled.
+  const former = (globalThis.pilothouseFormer ??= new WeakMap());
+  const bare = (text) => text.replace(/[^\p{L}\p{N}]/gu, '');
+
   const prepare = (element) => {
     const field = fieldOf(element);
     const kind = kindOf(field);
+    former.set(field, textOf(field) || '');
     return {
       kind, type: field.type || '',
       disabled: field.matches(':disabled') || field.getAttribute('aria-disabled') === 'true',
@@ -103,7 +108,7 @@
     const same = field.isContentEditable ? squeeze(value) === squeeze(expected)
       : value.replace(/\r\n?/g, '\n') === expected.replace(/\r\n?/g, '\n');
     return {
-      secret, same, focused: isActive(field), value: secret ? '' : value, length: value.length,
+      secret, same, alike: !!bare(expected) && bare(value) === bare(expected), kept: !same && value === former.get(field), focused: isActive(field), value: secret ? '' : value, length: value.length,
       invalid: field.validationMessage || '', maximum: field.maxLength > 0 ? field.maxLength : 0,
     };
   };

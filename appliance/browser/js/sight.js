@@ -189,5 +189,5 @@
     return { total, found };
   };
 
-  return { scrollBy, position, findText, waitText, searchPage, findElements };
+  return { scrollBy, position, findText, hasText, waitText, searchPage, findElements };
 })()
