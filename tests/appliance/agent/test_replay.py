@@ -20,6 +20,7 @@ from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
 from appliance.events import ActionFinished, FeedEvent, StepPlanned, TokenCount
 from appliance.models.autopilot import Autopilot
+from appliance.sensitive import SensitiveData
 from appliance.words import Completion, Ending, FailureKind
 from appliance.workspaces.scratchpad import Scratchpad
 from tests.appliance.agent.conftest import Finish, open_model_of
@@ -66,7 +67,15 @@ class Stage:
         for tab in old:
             await self.browser.close_tab(tab.tab_id)
 
-    async def again(self, run: RecordedRun, model: Any = None, with_model: bool = False, **values: Any) -> Replaying:
+    async def again(
+        self,
+        run: RecordedRun,
+        model: Any = None,
+        *,
+        with_model: bool = False,
+        secrets: SensitiveData | None = None,
+        **values: Any,
+    ) -> Replaying:
         events: list[FeedEvent] = []
 
         async def emit(event: FeedEvent) -> None:
@@ -81,6 +90,7 @@ class Stage:
 
         task = Assignment(run.opened.task, run.opened.output_schema, replays="a run", **values)
         context = ActionContext(self.browser, Scratchpad(self.folder / "pad"), model or Autopilot(), task.task)
+        context.sensitive = secrets or SensitiveData()
         outlets = Outlets(emit, keep, price, Record(self.folder / "history.json"))
         replay = Replay(Original(run, with_model, QUICK), task, context, Registry(), outlets)
         async with asyncio.timeout(60):
@@ -251,6 +261,21 @@ async def test_an_extract_is_done_again_only_with_a_model(finish: Finish, stage:
         await asyncio.to_thread(stand_in.close)
     assert again.record.action_names == ("navigate", "extract")
     assert again.outcome.tokens.input > 0
+
+
+async def test_placeholders_stay_placeholders_and_are_filled_anew(finish: Finish, stage: Stage):
+    await stage.today("")
+    _, work = await finish(shopping(stage.site, SAVE))
+    run = work.recorded
+    assert run.steps[1].answered is not None
+    run.steps[1].answered.calls[0].arguments["text"] = "<secret>mail</secret>"
+    secrets = SensitiveData.read({stage.site.url(""): {"mail": "hidden@example.com"}})
+    again = await stage.again(run, secrets=secrets)
+    assert again.outcome.is_successful, again.outcome.summary
+    assert await stage.log() == "saved hidden@example.com; "
+    kept = (stage.folder / "history.json").read_text() + str(again.events)
+    assert "<secret>mail</secret>" in kept
+    assert "hidden@example.com" not in kept
 
 
 async def test_a_replay_keeps_within_its_steps_and_its_time(finish: Finish, stage: Stage):

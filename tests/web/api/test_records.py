@@ -21,9 +21,10 @@ def http(server: RunningServer) -> Any:
         yield client
 
 
-def recorded(server: RunningServer, http: httpx.Client, *, pictures: bool = True) -> SessionFolders:
+def recorded(server: RunningServer, http: httpx.Client, *, pictures: bool = True, **wish: Any) -> SessionFolders:
     """Make a session whose one run is over, with its record; return its folders."""
-    created = http.post("/v3/sessions", json={"task": "Find the mug", "model": "autopilot", "maxSteps": 7}).json()
+    body = {"task": "Find the mug", "model": "autopilot", "maxSteps": 7, **wish}
+    created = http.post("/v3/sessions", json=body).json()
     session_id = UUID(created["id"])
     server.begin(session_id)
 
@@ -123,6 +124,20 @@ def test_a_replay_is_a_session_of_its_own(server: RunningServer, http: httpx.Cli
     assert (made["modelName"], made["maxSteps"], made["title"]) == ("autopilot", 7, "Replay: Find the mug")
     messages = http.get(f"/v3/sessions/{made['id']}/messages").json()["messages"]
     assert json.loads(messages[0]["data"])["content"] == "Find the mug"
+
+
+def test_a_replay_keeps_to_the_domains_and_has_the_secrets_of_its_original(
+    server: RunningServer, http: httpx.Client
+) -> None:
+    wish = {"allowedDomains": ["example.com"], "sensitiveData": {"pw": "open sesame 7"}}
+    folders = recorded(server, http, **wish)
+    made = http.post(at(folders, "replay"))
+    assert made.json()["allowedDomains"] == ["example.com"]
+    assert "open sesame 7" not in made.text
+    session = server.do(lambda: server.appliance.sessions.find(UUID(made.json()["id"])))
+    original = server.do(lambda: server.appliance.sessions.find(UUID(folders.root.name)))
+    assert session.sensitive_data
+    assert session.sensitive_data == original.sensitive_data
 
 
 def test_a_replay_takes_its_own_limits(server: RunningServer, http: httpx.Client) -> None:
