@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from appliance.agent.step import PlannedAction, Step
+from appliance.browser.observation import Screenshot
 from appliance.words import ReceiptStatus
 
 NUDGE_AT = 3
@@ -13,6 +14,7 @@ REPLAN_AT = 5
 GIVE_UP_AT = 8
 _REMEMBERED_STEPS = 20
 _MAX_FACTS = 4
+_WAITING = ("wait", "wait_for")
 _USELESS = frozenset({ReceiptStatus.NO_EFFECT, ReceiptStatus.FAILED, ReceiptStatus.BLOCKED})
 
 
@@ -27,13 +29,14 @@ class _Try:
 class Progress:
     """Counts, over the last steps, repeats of one thing on one page and steps that came to nothing.
 
-    A repeated step counts whatever its receipts say, since the page it was done on had not changed. A step comes to
-    nothing when none of its actions had an effect, or when it got no usable reply; one that got somewhere takes
-    two of those back. `count` is the worse of both: 3 is pointed out, at 5 what failed is barred, 8 is the end.
+    A repeated step counts whatever its receipts say, since the page it was done on neither read nor looked
+    otherwise. A step comes to nothing when none of its actions had an effect, or when it got no usable reply; one
+    that got somewhere takes two of those back. `count` is the worse of both: 3 is pointed out, at 5 what failed is
+    barred, 8 is the end.
     """
 
     def __init__(self) -> None:
-        self._tried: list[bytes] = []
+        self._tried: list[tuple[bytes, Screenshot | None]] = []
         self._fruitless = 0
         self._barred: set[_Try] = set()
         self.count = 0
@@ -79,8 +82,15 @@ class Progress:
         if step.plan is None or step.observation is None:
             return 0
         key = step.observation.fingerprint.encode() + b" " + b" ".join(map(_key, step.plan.actions))
-        self._tried = [*self._tried[1 - _REMEMBERED_STEPS :], key]
-        return self._tried.count(key)
+        is_waiting = all(action.call.name in _WAITING for action in step.plan.actions)
+        picture = None if is_waiting else step.observation.screenshot  # what moves by itself is nothing to wait for
+        self._tried = [*self._tried[1 - _REMEMBERED_STEPS :], (key, picture)]
+        return sum(before == key and _look_alike(seen, picture) for before, seen in self._tried)
+
+
+def _look_alike(one: Screenshot | None, other: Screenshot | None) -> bool:
+    """Whether two pictures are the same to a person, as far as both are known; drawings change in looks alone."""
+    return one is None or other is None or not one.looks or one.looks_like(other)
 
 
 def _key(action: PlannedAction) -> bytes:

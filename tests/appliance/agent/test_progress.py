@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
 from appliance.actions.base import Receipt
 from appliance.agent.progress import Progress
 from appliance.agent.step import Plan, PlannedAction, Step
-from appliance.browser.observation import Observation, Scroll
+from appliance.browser.observation import Observation, Screenshot, Scroll
 from appliance.errors import ActionInvalid
 from appliance.events import ActionCall
 from appliance.words import ReceiptStatus
@@ -118,6 +120,18 @@ def test_spelling_does_not_make_another_try_of_it(one: PlannedAction, other: Pla
         tried.plan = Plan("", "", "", (one if number % 2 else other,))
         progress.note(tried)
     assert progress.is_hopeless
+
+
+def test_clicks_that_change_nothing_but_a_drawing_are_progress_and_waiting_for_it_is_not():
+    clicking, waiting = Progress(), Progress()
+    for number in range(8):
+        picture = Screenshot(b"", "image/jpeg", 10, 10, bytes([30 * number]) * 640)
+        for progress, tried in ((clicking, step(index=3)), (waiting, step(name="wait"))):
+            assert tried.observation is not None
+            tried.observation = replace(tried.observation, screenshot=picture)
+            progress.note(tried)
+    assert not clicking.is_stuck
+    assert waiting.is_hopeless
 
 
 def test_what_failed_five_times_is_barred_on_its_page_until_something_works():
