@@ -141,7 +141,7 @@ class Instance:
             self.process = subprocess.Popen(
                 [PILOTHOUSE, *self.command], env=self.environment, cwd=self.folder, stdout=log, stderr=log
             )
-        eventually(self.is_ready, "the appliance is ready", 60)
+        eventually(self.is_ready, "the appliance is ready", 90)
 
     def stop(self) -> None:
         """Stop it as an operator does, and wait until it has ended."""
