@@ -55,6 +55,7 @@ class SensitiveData:
         self._allowed = tuple(map(DomainPattern.parse, allowed_domains))
         self._lock = threading.Lock()
         self._spellings: dict[str, tuple[str, str]] = {}
+        self._owners: tuple[tuple[str, str], ...] = ()
         for secret in secrets:
             self._learn(secret.name, secret.value)
         if secrets:
@@ -84,7 +85,7 @@ class SensitiveData:
     @property
     def values(self) -> tuple[str, ...]:
         """What must not be seen: the values, and the codes made of seeds so far. For masking inside the page only."""
-        return tuple(sorted({value for _, value in self._spellings.values()}))
+        return tuple(sorted({value for _, value in self._owners}))
 
     def names_for(self, url: str) -> tuple[str, ...]:
         """Return the names that may be filled in on a page of this address."""
@@ -107,12 +108,12 @@ class SensitiveData:
 
     def redact(self, text: str) -> str:
         """Return the text with every spelling of every value replaced by its placeholder."""
-        if not self._secrets or not text:
+        if not self._secrets or len(text) < SHORTEST:
             return text
         lowered = text.lower()
         found = {spelling: owner for spelling, owner in tuple(self._spellings.items()) if spelling in lowered}
         if found:
-            text = self._replace(text, found)
+            text = self._replace(text, lowered, found)
         return self._replace_cut(text)
 
     def is_in(self, text: str) -> bool:
@@ -178,14 +179,17 @@ class SensitiveData:
         with self._lock:
             for spelling in spell_all(value):
                 self._spellings.setdefault(spelling.lower(), (name, value))
+            self._owners = tuple(dict.fromkeys((*self._owners, (name, value))))
 
-    def _replace(self, text: str, found: Mapping[str, tuple[str, str]]) -> str:
-        markers = "|".join(re.escape(_marker(name)) for name in {owner[0] for owner in self._spellings.values()})
-        spellings = "|".join(_expression(spelling) for spelling in sorted(found, key=len, reverse=True))
-        expression = re.compile(f"(?P<marker>{markers})|{spellings}", re.IGNORECASE)
+    def _replace(self, text: str, lowered: str, found: Mapping[str, tuple[str, str]]) -> str:
+        """Replace all that was found at once, longest first; placeholders that stand there already are left alone."""
+        markers = {_marker(name) for name, _ in self._owners}
+        present = {marker.lower() for marker in markers if marker.lower() in lowered}
+        parts = [*map(re.escape, present), *map(_expression, sorted(found, key=len, reverse=True))]
+        expression = re.compile("|".join(parts), re.IGNORECASE)
 
         def put(match: re.Match[str]) -> str:
-            if match["marker"] is not None:
+            if match[0].lower() in present:
                 return match[0]
             owner = found.get(match[0].lower())
             return _marker(owner[0]) if owner is not None else "<secret></secret>"
@@ -194,13 +198,14 @@ class SensitiveData:
 
     def _replace_cut(self, text: str) -> str:
         """Take out what stands there as it is but lower case hides, and the ends of long values that were cut short."""
-        for name, value in set(self._spellings.values()):
-            marker = _marker(name)
-            if len(value) >= SHORT and value not in marker:
-                text = text.replace(value, marker)
-            if len(value) >= FRAGMENT + SHORT:
-                text = _replace_end(text, value, marker)
-                text = _replace_end(text[::-1], value[::-1], marker[::-1])[::-1]
+        for name, value in self._owners:
+            if len(value) < SHORT:
+                continue
+            if value in text and value not in _marker(name):
+                text = text.replace(value, _marker(name))
+            if len(value) >= FRAGMENT + SHORT and (value[:FRAGMENT] in text or value[-FRAGMENT:] in text):
+                text = _replace_end(text, value, _marker(name))
+                text = _replace_end(text[::-1], value[::-1], _marker(name)[::-1])[::-1]
         return text
 
 
