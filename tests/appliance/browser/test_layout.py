@@ -108,6 +108,9 @@ async def test_lines_of_a_long_frame_are_counted_and_reached(browser: Browser, s
     assert first.lines[0].strip() == "Before"
     assert any(line.strip() == "After" for line in first.lines)
     assert first.total_lines > 3000
+    assert first.last_line == first.total_lines
+    gaps = [GAP.fullmatch(line.strip()) for line in first.lines]
+    assert sum(int(gap[1]) if gap else 1 for gap in gaps) == first.total_lines
 
     seen = await browser.observe(with_screenshot=False, from_line=first.total_lines - 30)
 
