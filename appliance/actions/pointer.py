@@ -94,10 +94,9 @@ async def _drag(context: ActionContext, parameters: Drag) -> Receipt:
     end = await _free_spot(browser, target)
     if isinstance(start, Receipt) or isinstance(end, Receipt):
         return start if isinstance(start, Receipt) else cast("Receipt", end)
-    carries_data = bool(await source.call("function() { return !!this.closest('[draggable=true],a[href],img'); }"))
     watch = await Watch.start(browser, source)
     try:
-        with_data = await drag(browser, start, end, carries_data=carries_data)
+        with_data = await drag(browser, source, start, end)
     except BaseException:
         watch.stop()
         raise

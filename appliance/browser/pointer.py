@@ -13,6 +13,7 @@ from appliance.errors import ActionFailed, ActionInvalid
 
 if TYPE_CHECKING:
     from appliance.browser.connection import Browser
+    from appliance.browser.element import Element
 
 Button = Literal["left", "right", "middle"]
 Spot = tuple[float, float]
@@ -20,7 +21,7 @@ Spot = tuple[float, float]
 
 INPUT_SECONDS = 10.0
 DRAG_STEPS = 8
-DRAG_START_SECONDS = 0.5
+DRAG_START_SECONDS = 10.0
 
 _BITS = {"left": 1, "right": 2, "middle": 4}
 
@@ -87,11 +88,21 @@ def wheel_event(spot: Spot, down: float) -> Event:
     }
 
 
-async def drag(browser: "Browser", start: Spot, end: Spot, *, carries_data: bool) -> bool:
-    """Press at `start`, move, release at `end`; returns whether it became a drag and drop with data.
+# Whether the page let a drag with data begin: known once it has taken the moves that begin one.
+_LISTEN = """function() {
+  globalThis.pilothouseDrag = { begun: false };
+  this.ownerDocument.defaultView.addEventListener('dragstart', (event) => {
+    const drag = globalThis.pilothouseDrag;
+    setTimeout(() => { drag.begun = !event.defaultPrevented; });
+  }, { capture: true, once: true });
+}"""
+_BEGUN = "function() { return new Promise((resolve) => setTimeout(() => resolve(globalThis.pilothouseDrag.begun))); }"
+
+
+async def drag(browser: "Browser", source: "Element", start: Spot, end: Spot) -> bool:
+    """Press at `start` on `source`, move, release at `end`; returns whether it became a drag and drop with data.
 
     Chromium hands such a drag to the desktop, where nobody answers; it is intercepted and carried on here.
-    `carries_data` says that the element is one that may start it, so that its start is waited for.
     """
     session_id = browser.tab.session_id
     dragged: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
@@ -100,6 +111,7 @@ async def drag(browser: "Browser", start: Spot, end: Spot, *, carries_data: bool
         if event_session == session_id and not dragged.done():
             dragged.set_result(params["data"])
 
+    await source.call(_LISTEN)
     stop = browser.cdp.on("Input.dragIntercepted", take)
     await browser.tab.send("Input.setInterceptDrags", {"enabled": True})
     try:
@@ -107,7 +119,8 @@ async def drag(browser: "Browser", start: Spot, end: Spot, *, carries_data: bool
         first, *path = _between(start, end)
         await dispatch(browser, [move_event(first, "left")])
         await dispatch(browser, [move_event(path[0], "left")])
-        await asyncio.wait((dragged,), timeout=DRAG_START_SECONDS if carries_data else 0)
+        if browser.dialog is None and await source.call(_BEGUN):
+            await asyncio.wait((dragged,), timeout=DRAG_START_SECONDS)
         if dragged.done():
             await dispatch(browser, _drop_events(dragged.result(), end))
         else:

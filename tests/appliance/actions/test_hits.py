@@ -72,3 +72,13 @@ async def test_a_number_of_a_page_that_was_left_is_stale_and_says_so(page: Hands
     assert done.status is ReceiptStatus.FAILED
     assert done.lasting is not None
     assert len(done.lasting) <= len(done.text)
+
+
+async def test_a_drag_that_the_page_does_by_itself_is_done_with_the_mouse_alone(page: Hands):
+    await page.js("""(() => { const box = document.getElementById('copy'); box.draggable = true;
+        box.ondragstart = (event) => event.preventDefault();
+        document.getElementById('rebuild').onmouseup = () => { document.getElementById('log').textContent = 'let go'; };
+    })()""")
+    done = await page.act("drag", from_index=await page.index("Copy"), to_index=await page.index("Build again"))
+    assert await page.text() == "let go"
+    assert done.text.startswith("Dragged button")
