@@ -94,6 +94,7 @@ class Replay:
         self._ending: RunEnding | None = None
         self._step = Step(0)
         self._has_failed = False
+        self._document = ""
 
     @property
     def report(self) -> ReplayReport:
@@ -207,6 +208,7 @@ class Replay:
 
     async def _begin(self, step: Step, intended: IntendedStep, intents: list[Intent]) -> None:
         """Look at the page, and tell feed and record what is about to be done."""
+        self._document = self._context.browser.tab.activity.document
         step.observation = observation = await self._context.browser.observe()
         if observation.screenshot is not None:
             step.screenshot = await self._outlets.keep_screenshot(step.number, observation.screenshot)
@@ -237,6 +239,7 @@ class Replay:
         """Do the action once; returns its receipt and by what its elements were known again, "" if they were not."""
         arguments, level = dict(intent.call.arguments), "exact"
         try:
+            await self._read_new_document()
             for name, keys in zip(self._fields(intent), intent.targets, strict=True):
                 match = await self._find(keys, intent)
                 if match.found is None or match.found.element is None:
@@ -248,6 +251,13 @@ class Replay:
         except ActionFailed as error:
             return Receipt(ReceiptStatus.FAILED, error.message), ""
         return await self._registry.run(self._context, parsed), level
+
+    async def _read_new_document(self) -> None:
+        """Read a document that came since the last look: only so are its closed shadow roots known."""
+        document = self._context.browser.tab.activity.document
+        if document != self._document:
+            self._document = document
+            await self._context.browser.observe(with_screenshot=False)
 
     def _fields(self, intent: Intent) -> tuple[str, ...]:
         """Return the parameters that name elements; raises ActionFailed when it is not recorded which they were."""

@@ -92,7 +92,7 @@
   const follow = (path) => {
     let scope = document;
     for (const part of path.split('/')) {
-      if (part === '#shadow') scope = scope.shadowRoot;
+      if (part === '#shadow') scope = eyes.knownRoot(scope);
       else if (part === '#frame') {
         try { scope = scope.contentDocument; } catch { return null; }
       } else {
@@ -127,7 +127,8 @@
     const found = [start];
     for (let at = 0; at < found.length && at < 200; at += 1) {
       for (const one of found[at].querySelectorAll('*')) {
-        if (one.shadowRoot) found.push(one.shadowRoot);
+        const root = eyes.knownRoot(one);
+        if (root) found.push(root);
         else if (one.localName === 'iframe' || one.localName === 'frame') {
           try { if (one.contentDocument) found.push(one.contentDocument); } catch { /* another origin */ }
         }

@@ -194,3 +194,18 @@ async def test_elements_in_frames_of_other_sites_are_found(browser: Browser, sit
         assert browser.adopt(match.found.element) == index
     frames = {(await take_keys(browser.element(index)) or BASE).frame for index in views}
     assert "" not in frames or len(frames) > 1
+
+
+@pytest.mark.parametrize("page", ["shadow.html", "zoo_closed.html"])
+async def test_elements_in_shadow_roots_are_found_when_the_page_is_loaded_anew(browser: Browser, site: Site, page: str):
+    await browser.tab.navigate(site.url(f"/{page}"))
+    await browser.settle()
+    views = (await browser.observe(with_screenshot=False)).elements
+    wanted = [keys for index in views if (keys := await take_keys(browser.element(index))) is not None]
+    assert any("#shadow" in keys.path for keys in wanted)
+    await browser.tab.navigate(site.url(f"/{page}"))
+    await browser.settle()
+    await browser.observe(with_screenshot=False)
+    for keys in wanted:
+        match = await search(browser, keys)
+        assert match.level == "exact", (keys, match.reason)
