@@ -9,6 +9,7 @@ from appliance.actions.measured import finish, named, receipt
 from appliance.browser.effects import Watch, method, page_function
 from appliance.browser.element import Element
 from appliance.browser.pointer import Spot, dispatch, wheel_event
+from appliance.errors import ElementGone
 from appliance.words import ReceiptStatus
 
 
@@ -38,7 +39,11 @@ async def _scroll(context: ActionContext, parameters: Scroll) -> Receipt:
     if not found["moved"] and _may_listen_to_wheel(found, down=parameters.down):
         return await _turn_wheel(context, (found["x"], found["y"]), signed * found["height"])
     await browser.settle(2.0)
-    after = await _run(context, element, "scrollBy", 0) or found
+    try:
+        after = await _run(context, element, "scrollBy", 0) or found
+    except ElementGone:
+        # A list that draws only what is in view has thrown the element away: what was measured at once stands.
+        after = found
     moved = int(found["moved"]) or int(after["above"]) - int(found["above"])
     if not moved:
         end = "end" if parameters.down else "top"

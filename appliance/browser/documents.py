@@ -56,7 +56,8 @@ async def run_in_all(tab: Tab, function: str, *arguments: Any) -> list[Answer]:
     The page's answer is the first. A frame that does not answer within 2 s is left out. Raises as `Tab.run` for the
     page itself.
     """
-    own = Answer("", await tab.frames.world(), await tab.run(function, *arguments))
+    value = await tab.run(function, *arguments)
+    own = Answer("", await tab.frames.world(), value)
     sessions = {tab.session_id, *tab.frames.sessions.values()}
     trees = await asyncio.gather(*(_frame_tree(tab, session) for session in sessions))
     frames = [frame for tree in trees for frame in tree if frame[0] != tab.frames.main_id][:MAX_DOCUMENTS]

@@ -82,8 +82,14 @@
       if (node.control.checked) parts.push("checked");
       if (node.control.disabled) parts.push("disabled");
     } else if (tag === "button" && node.type === "submit" && node.form) parts.push("type=submit");
-    if (node.isContentEditable && node.hasAttribute("contenteditable")) parts.push("editable");
+    if (node.isContentEditable && node.hasAttribute("contenteditable")) {
+      parts.push("editable");
+      // What is written in it stands where the name of others does.
+      state(node, "label", name && eyes.controlName(node, null), parts);
+    }
     commonParts(node, parts);
+    // A sign says less than the words its author gave it: "›" is "Next month", "×" is "Close".
+    if (name && name.length <= 3 && !/[\p{L}\p{N}]/u.test(name)) name = eyes.controlName(node, null) || name;
     if (!name && tag === "input" && /^(submit|button|reset)$/.test(node.type)) name = node.value || node.type;
     if (!name) name = eyes.controlName(node, labels.get(node)) || (line.container ? "" : eyes.pictureName(node));
     if (!name) fallbackParts(node, parts);

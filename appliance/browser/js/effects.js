@@ -75,7 +75,10 @@
     return documents;
   };
 
-  // The document, the open shadow roots in it, and the documents of frames of the same origin.
+  // Closed roots are known where the page has been looked at.
+  const shadowOf = (element) => element.shadowRoot || (globalThis.eyes && eyes.knownRoot(element)) || null;
+
+  // The document, the shadow roots in it, and the documents of frames of the same origin.
   const rootsOf = (documents) => {
     const roots = [];
     const add = (root, depth) => {
@@ -84,7 +87,8 @@
       const elements = root.querySelectorAll('*');
       if (elements.length > 30000) return;
       for (const element of elements) {
-        if (element.shadowRoot) add(element.shadowRoot, depth + 1);
+        const shadow = shadowOf(element);
+        if (shadow) add(shadow, depth + 1);
         else if (element.localName === 'iframe' || element.localName === 'frame') {
           try { add(element.contentDocument, depth + 1); } catch { /* another origin */ }
         }
@@ -96,7 +100,7 @@
 
   const activeIn = (one) => {
     let active = one.activeElement;
-    while (active && active.shadowRoot && active.shadowRoot.activeElement) active = active.shadowRoot.activeElement;
+    for (let inner; active && (inner = shadowOf(active)?.activeElement);) active = inner;
     return active;
   };
 

@@ -28,7 +28,7 @@ async def test_controls_are_shown_with_the_facts_that_matter(browser: Browser, s
     assert shows("Check") == "<input type=submit>Check"
     assert shows("More") == "<summary expanded=false>More"
     assert shows("Dark mode") == "<div role=switch checked=false>Dark mode"
-    assert shows("Draft") == "<div editable>Draft"
+    assert shows("Draft") == "<div editable label=Editor>Draft"
     assert shows("Blue chair") == "<a href=/products/12?colour=blue>Blue chair"
     assert shows("Elsewhere") == "<a href=other.example/very/long>Elsewhere"
     assert shows("Close") == "<button>Close"
