@@ -5,7 +5,11 @@
 
   const words = (node, isContainer) => {
     if (isContainer || node.isContentEditable) return "";
-    if (!FIELDS.test(node.localName)) return node.textContent.slice(0, 200).trim() || controlName(node, null);
+    if (!FIELDS.test(node.localName)) {
+      const text = node.textContent.slice(0, 200).trim();
+      // Of a sign such as "›", what the author called it is what counts.
+      return (text.length <= 3 && node.getAttribute("aria-label")) || text || controlName(node, null);
+    }
     if (/^(submit|button|reset)$/.test(node.type)) return node.value;
     return controlName(node, node.labels && [...node.labels]);
   };

@@ -49,3 +49,14 @@ async def test_an_element_of_a_document_that_went_away_is_gone(browser: Browser,
     await browser.tab.navigate(site.url("/"))
 
     assert "is no longer on the page" in str(await browser.recheck(index_of(seen, "Check")))
+
+
+async def test_a_sign_that_was_given_another_name_is_another_element(browser: Browser, site: Site) -> None:
+    await browser.tab.navigate(site.url("/"))
+    await browser.tab.evaluate("document.body.innerHTML = '<button aria-label=\"Next month\">›</button>'")
+    seen = await browser.observe(with_screenshot=False)
+    assert "<button>Next month" in "".join(seen.lines)
+
+    await browser.tab.evaluate("document.querySelector('button').setAttribute('aria-label', 'Buy all')")
+
+    assert await browser.recheck(1) == '[1] now reads "Buy all" instead of "Next month"'
