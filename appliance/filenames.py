@@ -18,14 +18,13 @@ def clean_name(wanted: str) -> str:
     Folders become a part of the name (`a/b.md` is `a-b.md`), so that two files never fall together by accident.
     Raises ActionFailed when nothing usable is left.
     """
-    name = unicodedata.normalize("NFC", wanted).strip()
-    name = _FORBIDDEN.sub("-", name)
-    name = re.sub(r"-{2,}", "-", name).lstrip(".-").rstrip(".-")
-    stem, dot, suffix = name.rpartition(".")
-    name = f"{stem.rstrip('-')}.{suffix.lower()}" if dot and stem else name
+    name = wanted
+    # What one rule leaves may fall under another: a cut name may end in a dash, a small letter may be two signs.
+    while (cleaner := _cleaned(name)) != name:
+        name = cleaner
     if not name:
         raise ActionFailed(f"{wanted!r} is not a file name; use letters, digits, '-', '_' and an ending such as .md.")
-    return _shortened(name)
+    return name
 
 
 def free_name(folder: Path, wanted: str) -> str:
@@ -37,6 +36,15 @@ def free_name(folder: Path, wanted: str) -> str:
         number += 1
         candidate = f"{stem}({number}){suffix}"
     return candidate
+
+
+def _cleaned(wanted: str) -> str:
+    name = unicodedata.normalize("NFC", wanted).strip()
+    name = _FORBIDDEN.sub("-", name)
+    name = re.sub(r"-{2,}", "-", name).lstrip(".-").rstrip(".-")
+    stem, dot, suffix = name.rpartition(".")
+    name = f"{stem.rstrip('-')}.{suffix.lower()}" if dot and stem else name
+    return _shortened(name)
 
 
 def _shortened(name: str) -> str:
