@@ -52,6 +52,10 @@ function connect() {
   rfb.background = "transparent";
   rfb.qualityLevel = 7;
   rfb.addEventListener("connect", () => {
+    if (isOver()) {
+      rfb.disconnect();
+      return;
+    }
     pause = firstPause;
     show("live", "Live");
     full.hidden = !document.fullscreenEnabled;
@@ -71,7 +75,8 @@ function connect() {
 function follow() {
   if (isOver()) {
     clearTimeout(timer);
-    if (rfb) rfb.disconnect();
+    // One that still connects is left to the server, which closes it: closed from here, it is an error in the console.
+    if (screen.dataset.state === "live") rfb?.disconnect();
     else if (screen.dataset.state !== "ended") showEnd();
   } else if (rfb && screen.dataset.state !== "live") {
     const waits = phase() === "waiting";

@@ -65,7 +65,9 @@ def test_doctor_sees_the_running_server(instance: Instance):
     assert "FAIL" not in report.stdout, report.stdout
 
 
-def test_what_is_written_is_for_this_user_only(instance: Instance):
+def test_what_is_written_is_for_this_user_only(instance: Instance, stand_in: StandIn):
+    stand_in.add("RUN-cliwrites", [{"done": {"text": "Written."}}])
+    assert instance.run("run", "RUN-cliwrites Write.", "--model", "gpt-5.5").returncode == 0
     written = [path for path in (instance.folder / "data").rglob("*") if not path.is_socket()]
     assert {"pilothouse.db", "logs", "sessions"} <= {path.name for path in written}
     assert [path for path in written if path.stat().st_mode & 0o077] == []
