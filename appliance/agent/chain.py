@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from appliance.actions.base import ActionContext, Receipt
 from appliance.actions.registry import Registry
+from appliance.actions.targets import target_fields
 from appliance.agent.budget import Budget
 from appliance.agent.clocks import StepClock
 from appliance.agent.outlets import Outlets
@@ -13,7 +14,6 @@ from appliance.errors import ActionInvalid, RunDone
 from appliance.words import ReceiptStatus
 
 _GOES_ON = (ReceiptStatus.OK, ReceiptStatus.NO_EFFECT)
-_INDICES = ("index", "from_index", "to_index")
 
 
 class Chain:
@@ -48,9 +48,11 @@ class Chain:
 
     async def _changed(self, action: PlannedAction) -> str | None:
         """Return a sentence about an element that the action names and that is no longer what was seen."""
-        for name in _INDICES:
-            index = action.call.arguments.get(name)
-            if isinstance(index, int) and (change := await self._context.browser.recheck(index)):
+        if isinstance(action.runnable, ActionInvalid):
+            return None
+        parameters = action.runnable.parameters
+        for name in target_fields(parameters):
+            if change := await self._context.browser.recheck(getattr(parameters, name)):
                 return change
         return None
 

@@ -34,6 +34,13 @@ async def test_a_button_that_became_another_one_is_not_clicked_a_second_time(fin
     assert "Confirm purchase" in work.asked[2].text
 
 
+async def test_a_number_written_as_text_or_without_its_name_is_looked_at_again_as_well(finish: Finish, site: Site):
+    for spelled in ({"click": {"index": "3"}}, {"hover": 3}):
+        _, work = await finish([navigate(site, "/agent_cart.html"), [click("Close the shop"), spelled], DONE])
+        assert receipts_of(work, 2)[1].status is SKIPPED, spelled
+        assert "[3] is now disabled" in receipts_of(work, 2)[1].text
+
+
 async def test_what_was_skipped_is_told_with_the_reason_to_feed_record_and_model(finish: Finish, site: Site):
     chain = [click("Close the shop"), click("Plus"), click("Dead"), DONE]
     outcome, work = await finish([navigate(site, "/agent_cart.html"), chain, DONE])
