@@ -73,11 +73,12 @@
     else flush();
   };
 
-  const visit = (parent, flags) => {
+  // Goes through what an element or its shadow root holds; text in a root by itself has its place in the element.
+  const visit = (parent, flags, holder = parent) => {
     for (let node = parent.firstChild; node; node = node.nextSibling) {
       const type = node.nodeType;
       if (type === 3) {
-        if (!(flags & SILENT)) add(node.data, parent);
+        if (!(flags & SILENT)) add(node.data, holder);
       } else if (type === 1) element(node, flags);
     }
   };
@@ -92,7 +93,7 @@
     if (root) {
       eyes.observe(root);
       findHints(root);
-      visit(root, flags);
+      visit(root, flags, parent);
     } else if (parent.firstElementChild === null) {
       const text = parent.textContent;
       if (!(flags & SILENT)) add(text, parent);
@@ -199,7 +200,7 @@
     if (!assigned.length) return visit(node, flags);
     for (const one of assigned) {
       if (one.nodeType === 3) {
-        if (!(flags & SILENT)) add(one.data, node.parentNode.host || node.parentElement);
+        if (!(flags & SILENT)) add(one.data, node.parentElement || node.parentNode.host);
       } else if (one.nodeType === 1) element(one, flags);
     }
   };

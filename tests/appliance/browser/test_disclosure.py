@@ -37,6 +37,15 @@ async def test_what_stands_in_closed_shadow_roots_is_shown_and_takes_trusted_cli
         assert f"{words}:true" in await log_of(browser, words)
 
 
+async def test_text_that_stands_in_a_shadow_root_by_itself_is_read(browser: Browser, site: Site) -> None:
+    await browser.tab.navigate(site.url("/secret_shown.html"))
+
+    seen = await browser.observe(with_screenshot=False)
+
+    assert line_with(seen, "In a root") == "In a root: hunter-22"
+    assert not seen.notes
+
+
 async def test_closed_roots_stay_known_and_later_ones_are_found(browser: Browser, site: Site) -> None:
     await browser.tab.navigate(site.url("/zoo_closed.html"))
     first = await browser.observe(with_screenshot=False)
