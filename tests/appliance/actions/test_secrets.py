@@ -119,3 +119,15 @@ async def test_pictures_show_dots_where_the_page_repeats_a_secret(hands: Hands, 
         style = await hands.js(f"getComputedStyle(document.getElementById('{element}')).webkitTextSecurity")
         assert (element, style) == (element, "disc")
     assert await hands.js("getComputedStyle(document.querySelector('h1')).webkitTextSecurity") == "none"
+
+
+async def test_pictures_show_dots_in_shadow_roots_and_in_frames_of_other_origins(hands: Hands) -> None:
+    await hands.open("secret_shown.html")
+    await hands.index("In a closed root")
+    hands.browser.hide(lambda: ("hunter-22",), lambda _: False)
+    await hands.browser.conceal()
+    style = "getComputedStyle({}).webkitTextSecurity"
+    assert await hands.js(style.format("document.getElementById('loose')")) == "disc"
+    assert await hands.js(style.format("window.sealed.querySelector('button')")) == "disc"
+    answers = await hands.browser.run_everywhere("() => " + style.format("document.querySelector('h1, p')"))
+    assert [answer.value for answer in answers if answer.url.startswith("data:")] == ["disc"]
