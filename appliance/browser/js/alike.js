@@ -12,7 +12,10 @@
     const found = [];
     const add = (root) => {
       found.push(root);
-      for (const one of root.querySelectorAll('*')) if (one.shadowRoot && found.length < 100) add(one.shadowRoot);
+      for (const one of root.querySelectorAll('*')) {
+        const inner = found.length < 100 && eyes.knownRoot(one);
+        if (inner) add(inner);
+      }
     };
     add(document);
     return found;
@@ -35,9 +38,9 @@
     const view = element.ownerDocument.defaultView;
     const [x, y] = [Math.min(Math.max(box.x + box.width / 2, 0), view.innerWidth - 1), Math.min(Math.max(box.y + box.height / 2, 0), view.innerHeight - 1)];
     let cover = element.ownerDocument.elementFromPoint(x, y);
-    while (cover && cover.shadowRoot && cover.shadowRoot.elementFromPoint(x, y) !== cover && !cover.contains(element)) {
-      const inner = cover.shadowRoot.elementFromPoint(x, y);
-      if (!inner) break;
+    while (cover && !cover.contains(element)) {
+      const inner = eyes.knownRoot(cover)?.elementFromPoint(x, y);
+      if (!inner || inner === cover) break;
       cover = inner;
     }
     if (!cover || cover.contains(element) || element.contains(cover)) return [];

@@ -144,7 +144,7 @@
   const deepFocus = () => {
     let one = document.activeElement;
     for (let steps = 0; one && steps < 20; steps += 1) {
-      let inner = one.shadowRoot?.activeElement;
+      let inner = eyes.knownRoot(one)?.activeElement;
       try {
         inner ||= one.contentDocument?.activeElement;
       } catch { /* another origin */ }

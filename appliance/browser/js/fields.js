@@ -11,8 +11,7 @@
     element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
 
   const inside = (element) => element.querySelector(EDITABLE) ||
-    (element.shadowRoot && inside(element.shadowRoot)) ||
-    [...element.querySelectorAll('*')].map((one) => one.shadowRoot && inside(one.shadowRoot)).find(Boolean) || null;
+    [element, ...element.querySelectorAll('*')].map((one) => eyes.knownRoot(one)).map((root) => root && inside(root)).find(Boolean) || null;
 
   // The field that an element stands for: itself, a label's control, the editing host around, the first field inside.
   const fieldOf = (element) => {

@@ -15,21 +15,27 @@
     element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && element.getClientRects().length > 0;
   const up = (node) => node.assignedSlot || node.parentElement || (node.getRootNode().host ?? null);
 
-  // The control's document with its open shadow roots; a popup may be anywhere in it.
+  // The control's document with its shadow roots; a popup may be anywhere in it.
   const roots = (element) => {
     const found = [];
     const add = (root) => {
       found.push(root);
-      for (const one of root.querySelectorAll('*')) if (one.shadowRoot && found.length < 200) add(one.shadowRoot);
+      for (const one of root.querySelectorAll('*')) {
+        const inner = found.length < 200 && eyes.knownRoot(one);
+        if (inner) add(inner);
+      }
     };
     add(element.ownerDocument);
-    // A closed shadow root is only known from within.
+    // Its own root, should that be known from within only.
     if (!found.includes(element.getRootNode())) add(element.getRootNode());
     return found;
   };
   const deep = (element, selector) => {
     const found = [...element.querySelectorAll(selector)];
-    for (const one of [element, ...element.querySelectorAll('*')]) if (one.shadowRoot) found.push(...deep(one.shadowRoot, selector));
+    for (const one of [element, ...element.querySelectorAll('*')]) {
+      const root = eyes.knownRoot(one);
+      if (root) found.push(...deep(root, selector));
+    }
     return found;
   };
   const controlOf = (element) => {
@@ -229,7 +235,7 @@
     for (let one = list && list.localName !== 'select' && up(list), steps = 0; one && steps < 3 && one.localName !== 'body'; one = up(one), steps++)
       beside.push(...deep(one, TEXT_FIELD));
     let active = element.ownerDocument.activeElement;
-    while (active && active.shadowRoot && active.shadowRoot.activeElement) active = active.shadowRoot.activeElement;
+    while (active && eyes.knownRoot(active)?.activeElement) active = eyes.knownRoot(active).activeElement;
     const found = [...deep(element, TEXT_FIELD), ...beside.slice(0, 1), ...(active ? [active] : [])].find(usable);
     return found ? eyes.refer(found) : null;
   };
