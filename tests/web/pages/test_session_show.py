@@ -193,11 +193,12 @@ def test_on_a_phone_everything_is_in_reach_and_nothing_sticks_out(server: Runnin
 
 def test_a_run_that_is_over_can_be_seen_as_a_film_and_done_again(eva: Visitor, server: RunningServer) -> None:
     run = feed_session(server, "Record one lamp")
+    eva.open(run.path)
+    expect(eva.page.get_by_role("link", name="Film")).to_be_hidden()
     run.plan("Open the shop.")
     run.receive("Opened the shop.")
     run.deliver("One lamp.")
     run.keep_record()
-    eva.open(run.path)
     film = eva.page.get_by_role("link", name="Film").get_attribute("href")
     answer = eva.page.request.get(f"{server.url}{film}")
     assert (answer.status, answer.headers["content-type"]) == (200, "image/webp")
