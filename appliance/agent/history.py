@@ -130,7 +130,7 @@ class History:
     def keep_pictures(self, count: int) -> None:
         """Let only the newest pictures stay."""
         shown = [block for block in self.blocks if block.picture is not None]
-        gone = shown[: len(shown) - count]
+        gone = shown[: max(0, len(shown) - count)]
         self.before = [block for block in self.before if block not in gone]
         self.after = [block for block in self.after if block not in gone]
 
@@ -164,7 +164,8 @@ class History:
         else:
             head = [*earlier, *([self._gap(rest[0].first, rest[-1].last)] if rest else [])]
         pictures = [block for block in self.blocks if block.picture is not None]
-        self.before, self.after = self._with_files_at_the_end([*head, *newest, *pictures]), []
+        in_order = sorted((*head, *newest), key=lambda block: block.first)
+        self.before, self.after = self._with_files_at_the_end([*in_order, *pictures]), []
 
     def keep_evidence(self, text: str) -> None:
         """Put something that leaves the prompt into the archive."""
@@ -177,7 +178,7 @@ class History:
         steps = [block for block in kept if isinstance(block, StepBlock)]
         for block in steps:
             block.text = block.full if block.text != block.line else block.line
-        fixed = _size([*(block for block in kept if block.kind == "checkpoint"), *steps[-1:]])
+        fixed = _size([*(block for block in kept if block.kind in ("checkpoint", "files")), *steps[-1:]])
         room = max(room, fixed + _LEAST_OLDER)
         for block in steps[:-1]:
             if _size(kept) <= room:
@@ -187,8 +188,8 @@ class History:
         return self._left_out(kept, steps[1 if keeps_first else 0 : -1], room)
 
     def _left_out(self, kept: list[Block], candidates: list[StepBlock], room: int) -> list[Block]:
-        """Replace the oldest of the candidates, and an older gap beside them, by one line that says where they are."""
-        gone: list[Block] = [block for block in kept if block.kind == "left_out"]
+        """Leave out the oldest of the candidates; where steps are missing, now or before, one line says which."""
+        gone: list[Block] = []
         size = _size(kept)
         for block in candidates:
             if size <= room:
@@ -196,12 +197,18 @@ class History:
             gone.append(block)
             self.dropped.append(block)
             size -= len(block.text)
-        if not gone:
-            return kept
-        at = min(position for position, block in enumerate(kept) if block in gone)
-        gap = self._gap(min(block.first for block in gone), max(block.last for block in gone))
-        rest = [block for block in kept if block not in gone]
-        return [*rest[:at], gap, *rest[at:]]
+        told: list[Block] = []
+        gap: int | None = None
+        for block in kept:
+            if block in gone or block.kind == "left_out":
+                if gap is None:
+                    gap = len(told)
+                    told.append(block)
+                told[gap] = self._gap(told[gap].first, block.last)
+            else:
+                told.append(block)
+                gap = None if block.kind in ("step", "checkpoint") else gap
+        return told
 
     def _with_files_at_the_end(self, blocks: Sequence[Block]) -> list[Block]:
         """Return the blocks with what was told of files in one, at the end where it is not told as a whole already."""

@@ -161,7 +161,7 @@ class Window:
         """Return the task, the goal and everything before the last two steps, as far as it is still at hand."""
         history = self._history
         checkpoints = [block.text for block in history.blocks if block.kind == "checkpoint"]
-        older = (*history.dropped, *history.steps[:-2])
+        older = sorted((*history.dropped, *history.steps[:-2]), key=lambda step: step.first)
         return "\n".join([self._task_and_goal(), *checkpoints, *(f"Step {step.first}\n{step.whole}" for step in older)])
 
     def put_checkpoint(self, summary: str | None) -> None:
