@@ -5,6 +5,7 @@ import re
 from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
+from appliance.actions.links import keep_known_links
 from appliance.content import Content
 from appliance.errors import ActionFailed, ContextOverflow
 from appliance.models.base import Message, ModelRequest, Purpose, Scene, Text
@@ -44,13 +45,15 @@ async def _extract(context: ActionContext, parameters: Extract) -> Receipt:
         reply = await context.model.ask(request)
     except ContextOverflow as error:
         raise ActionFailed("The page is too long for the model to be read by it; use search_page or look.") from error
-    found = reply.text.strip()
+    found, invented = keep_known_links(reply.text.strip(), content)
     if not found:
         raise ActionFailed("The model gave no answer about the page; ask more precisely.")
     part = ""
     if parameters.start_from_char or end < len(whole):
         part = f", characters {parameters.start_from_char} to {end} of {len(whole)}"
         part += f"; go on with start_from_char {end}" if end < len(whole) else ""
+    if invented:
+        part += f", {invented} address(es) in the answer that the page does not have taken out (ask with extract_links)"
     text, lasting = _kept(context, found, f"Read {content.url}{part}")
     return Receipt(ReceiptStatus.OK, text, lasting=lasting, carried=found, tokens=reply.tokens)
 

@@ -60,3 +60,20 @@ async def test_a_long_page_is_read_in_parts(hands: Hands):
     done = await hands.act("extract", query="rows", start_from_char=10**7)
     assert done.status is ReceiptStatus.FAILED
     assert "beyond its end" in done.text
+
+
+async def test_an_address_that_the_page_does_not_have_sign_for_sign_is_taken_out(hands: Hands):
+    await hands.open("act_second.html")
+    links = [f"https://shop.example/ware?{'q' * 290}{number:02}&x=(a_b)" for number in range(30)]
+    await hands.js(f"""{links}.forEach((href) => {{
+        const link = document.createElement('a'); link.href = href; link.textContent = 'A ware';
+        document.body.append(link, ' '); }}); 1""")
+    altered = links[7].replace("07", "7")
+    hands.model.answer = "\n".join([*links[:7], altered, *links[8:]])
+    done = await hands.act("extract", query="every link", extract_links=True)
+    assert all(link in prompt(hands) for link in links)
+    assert done.carried is not None
+    kept = [line for line in done.carried.splitlines() if line.startswith("http")]
+    assert kept == [*links[:7], *links[8:]]
+    assert altered not in done.carried + done.text
+    assert "1 address(es) in the answer that the page does not have taken out" in done.text
