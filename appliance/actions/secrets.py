@@ -32,11 +32,12 @@ async def fill_in(context: ActionContext, element: Element, text: str) -> str:
 async def type_secret(context: ActionContext, element: Element, field: Field, text: str, *, clear: bool) -> None:
     """Type a text that holds a secret: by keys, but inside a page of another site in one piece within the frame.
 
-    There the page around could take the focus, and with it the rest of the keys. Raises ActionFailed.
+    There the page around could take the focus, and with it the rest of the keys. Typing ends when the page is left
+    or another site's frame takes the focus. Raises ActionFailed, ElementGone.
     """
     around = await element.tab.evaluate("self.origin", world="isolated")
     if around == await element.call(ORIGIN):
-        await type_text(context.browser, element, field, text, clear=clear)
+        await type_text(context.browser, element, field, text, clear=clear, warily=True)
     elif not await element.call(method("fields", "put"), text, clear):
         raise ActionFailed("The field inside the frame did not take the text, so nothing was typed.")
 

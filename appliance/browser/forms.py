@@ -1,6 +1,7 @@
 """Fields of forms: brought into focus, filled as a person would, and read back."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -79,14 +80,39 @@ async def take_focus(browser: "Browser", element: "Element", field: Field) -> No
         raise ActionFailed("The field did not take the focus, so nothing was typed; click it first and look again.")
 
 
-async def type_text(browser: "Browser", element: "Element", field: Field, text: str, *, clear: bool) -> None:
-    """Type into the focused field, instead of what is there or after it. Never leaves the field afterwards."""
+async def type_text(
+    browser: "Browser", element: "Element", field: Field, text: str, *, clear: bool, warily: bool = False
+) -> None:
+    """Type into the focused field, instead of what is there or after it. Never leaves the field afterwards.
+
+    Warily, each key is pressed only when the one before has left the focus in a document the field's page can enter.
+    Raises ActionFailed or ElementGone when it has not.
+    """
     if not await element.call(method("fields", "aim"), clear):
         raise ActionFailed("The field lost the focus before anything was typed; look at the page again.")
     events: list[Event] = []
     if clear and field.length and (not text or field.kind == "rich"):
         events += [event for stroke in parse_keys("Delete") for event in stroke_events(stroke)]
-    await dispatch(browser, [*events, *_typing(field, text)])
+    events += _typing(field, text)
+    if not warily:
+        await dispatch(browser, events)
+        return
+    for stroke in _strokes(events):
+        if not await element.call(method("fields", "keepsKeys")):
+            raise ActionFailed("Another site's frame took the focus while a secret was typed, so no more of it was.")
+        await dispatch(browser, stroke)
+
+
+def _strokes(events: list[Event]) -> Iterator[list[Event]]:
+    """Yield the events of one key, or one insertion, after the other."""
+    stroke: list[Event] = []
+    for event in events:
+        if stroke and (event[0] == "Input.insertText" or event[1].get("type") in ("keyDown", "rawKeyDown")):
+            yield stroke
+            stroke = []
+        stroke.append(event)
+    if stroke:
+        yield stroke
 
 
 def _typing(field: Field, text: str) -> list[Event]:

@@ -92,6 +92,25 @@
   // From now on the field shows dots, also where it is not one for passwords.
   const conceal = (element) => fieldOf(element).style.setProperty('-webkit-text-security', 'disc', 'important');
 
+  // Whether keys reach no document but those that the field's own page can enter.
+  const keepsKeys = (element) => {
+    let view = fieldOf(element).ownerDocument.defaultView;
+    if (!view) return false;
+    try { while (view.parent !== view && view.parent.document) view = view.parent; } catch { /* another origin */ }
+    let active = view.document.activeElement;
+    while (active) {
+      const root = eyes.knownRoot(active);
+      if (root && root.activeElement) active = root.activeElement;
+      else if (/^(iframe|frame|object|embed|fencedframe)$/.test(active.localName)) {
+        let inner = null;
+        try { inner = active.contentDocument; } catch { /* another origin */ }
+        if (!inner) return false;
+        active = inner.activeElement;
+      } else return true;
+    }
+    return true;
+  };
+
   // Enters a text in one piece, without keys that could land elsewhere.
   const put = (element, text, all) => {
     if (!focus(element) || !aim(element, all)) return false;
@@ -125,5 +144,5 @@
     return { before, after, minimum: field.min || '', maximum: field.max || '' };
   };
 
-  return { prepare, focus, aim, read, setSpecial, conceal, put };
+  return { prepare, focus, aim, read, setSpecial, conceal, put, keepsKeys };
 })()

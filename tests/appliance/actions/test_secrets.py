@@ -5,6 +5,7 @@ import pytest
 from appliance.sensitive import SensitiveData
 from appliance.words import ReceiptStatus
 from tests.appliance.actions.conftest import Hands
+from tests.site import Site
 
 PASSWORD = "Tr0ub4dor&3 ümläut"
 
@@ -108,6 +109,18 @@ async def test_the_frames_own_origin_counts_and_no_key_can_land_outside(hands: H
     seen = secret.redact("\n".join((await hands.browser.observe(with_screenshot=False)).lines))
     assert "You typed: <secret>" in seen.replace("\n", " ").replace("  ", " ")
     assert "keys were seen" not in seen
+
+
+@pytest.mark.parametrize("label", ["Framed", "Left"])
+async def test_typing_ends_when_the_keys_would_go_to_another_site(
+    hands: Hands, secret: SensitiveData, site: Site, label: str
+) -> None:
+    await hands.open("secret_stolen.html")
+    receipt = await hands.act("input", on=label, text="<secret>pw</secret>")
+    assert receipt.status is ReceiptStatus.FAILED
+    assert PASSWORD not in repr(receipt)
+    # What is on its way while the page is left cannot be called back.
+    assert len([path for path in site.paths() if path.startswith("/stolen")]) <= 1
 
 
 async def test_pictures_show_dots_where_the_page_repeats_a_secret(hands: Hands, secret: SensitiveData) -> None:
