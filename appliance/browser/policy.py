@@ -32,8 +32,11 @@ LOOPBACK_NETWORKS = tuple(ip_network(text) for text in ("127.0.0.0/8", "::1/128"
 async def resolve_name(host: str) -> tuple[Address, ...]:
     """Return every address that this machine finds for a name; raises OSError when it finds none within 5 s."""
     loop = asyncio.get_running_loop()
-    async with asyncio.timeout(5.0):
-        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    try:
+        async with asyncio.timeout(5.0):
+            found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except UnicodeError as error:
+        raise OSError(f"{host[:80]} is no name that could be looked up") from error
     return tuple({ip_address(str(entry[4][0]).partition("%")[0]) for entry in found})
 
 

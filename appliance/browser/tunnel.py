@@ -62,7 +62,29 @@ class _End(asyncio.Protocol):
 
 
 class Reached(_End):
-    """The end at the site."""
+    """The end at the site; what it says before `begin` waits until then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._early = bytearray()
+
+    def data_received(self, data: bytes) -> None:
+        """Pass bytes on, or keep the first ones."""
+        if self.other is not None:
+            super().data_received(data)
+            return
+        self._early += data
+        if self.transport is not None:
+            self.transport.pause_reading()
+
+    def begin(self, other: "Tunnel") -> None:
+        """Pass on to the other end what has arrived and what arrives from now on."""
+        self.other = other
+        if self._early:
+            super().data_received(bytes(self._early))
+            self._early.clear()
+            if self.transport is not None:
+                self.transport.resume_reading()
 
     @property
     def is_this_machine(self) -> bool:
@@ -92,6 +114,9 @@ class Tunnel(_End):
         """Cut the connection."""
         if self._reaching is not None:
             self._reaching.cancel()
+        if isinstance(self.other, Reached):
+            # One that takes no more would hold on to what is left to be written.
+            self.other.cut()
         if self.transport is not None:
             self.transport.abort()
 
@@ -114,7 +139,7 @@ class Tunnel(_End):
             return
         self._greeting += data
         assert self.transport is not None
-        if self._greeting[0] != VERSION or len(self._greeting) > LONGEST_GREETING:
+        if len(self._greeting) > LONGEST_GREETING or (self._reaching is None and self._greeting[0] != VERSION):
             self.transport.abort()
             return
         if not self._greeted:
@@ -159,8 +184,9 @@ class Tunnel(_End):
             reached.cut()
             self.abort()
             return
-        self.other, reached.other = reached, self
+        self.other = reached
         self._answer(bytes((VERSION, DONE, 0, IPV4)) + bytes(6))
+        reached.begin(self)
         if self._greeting:
             reached.transport.write(bytes(self._greeting))
             self._greeting.clear()
