@@ -174,19 +174,22 @@ class Record:
 
 
 def read_entries(path: Path) -> tuple[AnyEntry, ...]:
-    """Return the entries of a record, oldest first; an end torn by a crash is left out.
+    """Return the entries of a record, oldest first; an end torn by a crash is left out, and so is what is no entry.
 
-    Raises FileNotFoundError when there is no record and msgspec.ValidationError for a file that is something else.
+    Raises FileNotFoundError when there is no record.
     """
     entries: list[AnyEntry] = []
     for line in path.read_bytes().split(b"\n"):
         text = line.removesuffix(b",")
         if text in (b"", b"[", b"]"):
             continue
-        entry = _decode(text)
-        if entry is None:
+        try:
+            entries.append(_decoder.decode(text))
+        except (msgspec.ValidationError, RecursionError):
+            # Of another version, or by another hand: the rest can be read all the same.
+            continue
+        except msgspec.DecodeError:
             break
-        entries.append(entry)
     return tuple(entries)
 
 
@@ -195,14 +198,13 @@ def encode_entries(entries: tuple[AnyEntry, ...]) -> bytes:
     return b"[\n" + b",\n".join(map(_encoder.encode, entries)) + _CLOSING if entries else b"[]\n"
 
 
-def _decode(text: bytes) -> AnyEntry | None:
-    """Return the entry of one line, None for a torn one."""
+def _is_whole(text: bytes) -> bool:
+    """Tell whether a line is a JSON document, of whatever form, and not torn."""
     try:
-        return _decoder.decode(text)
-    except msgspec.ValidationError:
-        raise
-    except msgspec.DecodeError:
-        return None
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
 
 
 def _find_end(file: BinaryIO) -> int:
@@ -215,7 +217,7 @@ def _find_end(file: BinaryIO) -> int:
     end = at = 0
     for line in file.read().split(b"\n"):
         text = line.removesuffix(b",")
-        if text not in (b"", b"[", b"]") and _decode(text) is not None:
+        if text not in (b"", b"[", b"]") and _is_whole(text):
             end = at + len(text)
         at += len(line) + 1
     return end

@@ -184,7 +184,7 @@ class RecordedRun:
 def load(path: Path) -> tuple[RecordedRun, ...]:
     """Return the runs of a record, oldest first; an end torn by a crash is left out.
 
-    Raises FileNotFoundError when there is no record and msgspec.ValidationError for a file that is something else.
+    Raises FileNotFoundError when there is no record.
     """
     runs: list[RecordedRun] = []
     for entry in read_entries(path):

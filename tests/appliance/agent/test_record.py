@@ -99,6 +99,26 @@ def test_only_the_entry_that_is_torn_is_lost(tmp_path: Path):
     assert ends == list(range(len(whole) - len(b"\n]\n"), len(whole) + 1))
 
 
+@pytest.mark.parametrize(
+    "line", ["null", "[1, 2]", '{"entry":"of a later version","step":1}', '{"step":1}', "[" * 5000]
+)
+def test_what_is_no_entry_is_left_out_and_the_rest_read_and_written_on(tmp_path: Path, line: str):
+    path = tmp_path / "history.json"
+    record = Record(path)
+    for entry in WHOLE:
+        record.append(entry)
+    whole = path.read_text()
+    path.write_text(whole.replace("[\n", f"[\n{line},\n", 1))
+    assert read_entries(path) == WHOLE
+    more = asked(9)
+    record.append(more)
+    assert read_entries(path) == (*WHOLE, more)
+    # Also where the end is torn and has to be looked for.
+    path.write_text(path.read_text()[:-6])
+    record.append(more)
+    assert read_entries(path) == (*WHOLE, more)
+
+
 def torn(path: Path, whole: bytes, at: int) -> Path:
     path.write_bytes(whole[:at])
     return path
