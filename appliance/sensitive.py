@@ -28,6 +28,8 @@ SHORT = 6
 FRAGMENT = 16
 """A long value that a page cuts short is recognised by as many of its first or last characters."""
 
+_UNSEEN = re.compile(r"[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+"""Characters that part a word for a program, not for who reads it."""
 _PLACEHOLDER = re.compile(r"<secret>\s*([^<>]*?)\s*</secret>", re.IGNORECASE)
 _NAME = re.compile(r"[^<>\x00-\x1f\x7f]{1,100}")
 _LOOPBACK = re.compile(r"127\.\d+\.\d+\.\d+|::1")
@@ -114,6 +116,8 @@ class SensitiveData:
         found = {spelling: owner for spelling, owner in tuple(self._spellings.items()) if spelling in lowered}
         if found:
             text = self._replace(text, lowered, found)
+        if _UNSEEN.search(text):
+            text = self._replace_parted(text)
         return self._replace_cut(text)
 
     def is_in(self, text: str) -> bool:
@@ -195,6 +199,15 @@ class SensitiveData:
             return _marker(owner[0]) if owner is not None else "<secret></secret>"
 
         return expression.sub(put, text)
+
+    def _replace_parted(self, text: str) -> str:
+        """Replace the values that characters without a look of their own stand in the middle of."""
+        bare = _UNSEEN.sub("", text).lower()
+        for name, value in self._owners:
+            if len(value) >= SHORT and value.lower() in bare:
+                expression = f"{_UNSEEN.pattern}*".join(map(re.escape, value))
+                text = re.sub(expression, lambda _, name=name: _marker(name), text, flags=re.IGNORECASE)
+        return text
 
     def _replace_cut(self, text: str) -> str:
         """Take out what stands there as it is but lower case hides, and the ends of long values that were cut short."""

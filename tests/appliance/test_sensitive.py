@@ -201,3 +201,12 @@ def test_log_lines_are_free_of_the_secrets_of_living_sessions() -> None:
     secrets = SensitiveData.read({"pw": "hunter-22"})
     assert redact_for_log({"event": "typed hunter-22"}) == {"event": "typed <secret>pw</secret>"}
     del secrets
+
+
+@pytest.mark.parametrize("unseen", ["\u00ad", "\u200b", "\u2060\u200d", "\ufeff"])
+def test_characters_that_cannot_be_seen_hide_no_value(unseen: str) -> None:
+    sensitive = SensitiveData.read({"pw": PASSWORD, "pin": "4711"})
+    parted = unseen.join(PASSWORD.upper())
+    assert sensitive.redact(f"It is {parted}, {unseen}really") == f"It is <secret>pw</secret>, {unseen}really"
+    other = f"Donau{unseen}dampf"
+    assert sensitive.redact(other) == other
