@@ -144,3 +144,16 @@ async def test_pictures_show_dots_in_shadow_roots_and_in_frames_of_other_origins
     assert await hands.js(style.format("window.sealed.querySelector('button')")) == "disc"
     answers = await hands.browser.run_everywhere("() => " + style.format("document.querySelector('h1, p')"))
     assert [answer.value for answer in answers if answer.url.startswith("data:")] == ["disc"]
+
+
+async def test_pictures_show_dots_however_a_page_writes_the_secret(hands: Hands) -> None:
+    await hands.open("secret_shown.html")
+    hands.browser.hide(lambda: ("hunter-22",), lambda _: False)
+    await hands.browser.conceal()
+    dotted = "[...document.querySelectorAll('{}')].map((one) => getComputedStyle(one).webkitTextSecurity)"
+    assert await hands.js(dotted.format("#parted b, #parted i, #upper, #unseen, #drawn")) == ["disc"] * 5
+    assert await hands.js(dotted.format("h1, #clear")) == ["none"] * 2
+    color = (
+        "[...document.querySelectorAll('#hint, #choice, #alt')].map((one) => getComputedStyle(one).webkitTextFillColor)"
+    )
+    assert await hands.js(color) == ["rgba(0, 0, 0, 0)"] * 3
