@@ -18,14 +18,19 @@ from appliance.errors import ActionFailed
 
 TEXT_BUDGET = 5_500
 """Characters of lines in one observation, as far as what is in view leaves room for more."""
-VIEW_BUDGET = 9_000
-"""Characters that the lines in view may take: they are what a person would see, so they come first."""
+VIEW_BUDGET = 6_800
+"""Characters that the lines in view may take: they are what a person would see, so they come first.
+
+With a heading and some lines about what is left out, a page is to fit whole into what a prompt has room for.
+"""
 LEAST_FRAME_BUDGET = 600
 """Characters that a frame of another site may take, however many there are."""
 FRAME_SECONDS = 2.0
 """How long the document of a frame may take to be read."""
 PAGE_SECONDS = 5.0
-"""How long the page's own document may take: without it there is nothing to see. Once it did not answer, as a frame."""
+"""How long the page's own document may take: without it there is nothing to see."""
+LARGE_PAGE_SECONDS = 30.0
+"""How long it may take when it did not answer in time before, but reacts: it is large, or the machine busy."""
 SLOW_FRAME_SECONDS = 0.5
 """How long a frame may take that did not answer the last time."""
 MAX_FRAME_DEPTH = 5
@@ -68,7 +73,7 @@ class Collector:
         self._slow: set[tuple[World, int]] = set()
         self._shown: Part | None = None
         self._disclosure = Disclosure(tab)
-        self._seconds = PAGE_SECONDS
+        self._is_late = False
         self._hash = blake2b(digest_size=12)
 
     async def read(self, from_line: int = 0) -> Reading:
@@ -119,9 +124,13 @@ class Collector:
 
     async def _walk_main(self, start: Start, *, again: bool) -> tuple[Walk, World]:
         budget = TEXT_BUDGET if start.inside is None else 1
-        seconds, self._seconds = self._seconds, FRAME_SECONDS
+        seconds = PAGE_SECONDS
+        if self._is_late:
+            await self._tab.run("() => true", timeout=FRAME_SECONDS)
+            seconds = LARGE_PAGE_SECONDS
+        self._is_late = True
         text = await self._tab.run(COLLECT, budget, VIEW_BUDGET, start.place, again, timeout=seconds)
-        self._seconds = PAGE_SECONDS
+        self._is_late = False
         return msgspec.json.decode(text, type=Walk), await self._tab.frames.world()
 
     # ---- writing ------------------------------------------------------------------------------------------------

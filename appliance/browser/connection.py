@@ -134,8 +134,8 @@ class Browser:
         """Read the current tab: numbered lines, tabs, scroll, and a screenshot taken at the same time.
 
         A long page is shown around what is in view; from `from_line` (or that of `look_from`) on where one is given.
-        Never hangs: a page that does not answer within 5 s, an open dialog or a crashed tab gives an observation with
-        a note and without lines. Raises BrowserLost.
+        Never hangs: a page that does not answer within 5 s (30 s, if it was late before and reacts now), an open dialog
+        or a crashed tab gives an observation with a note and without lines. Raises BrowserLost.
         """
         start = monotonic()
         tab = self.tab

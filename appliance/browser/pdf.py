@@ -26,10 +26,10 @@ _FETCH = """async () => {
 
 
 async def shows_pdf(tab: "Tab") -> bool:
-    """Whether the tab shows a PDF; raises ActionFailed when it does not answer."""
+    """Whether the tab shows a PDF, as far as it answers."""
     try:
         return bool(await tab.run(_IS_PDF))
-    except CdpError:
+    except (ActionFailed, CdpError):
         return False
 
 

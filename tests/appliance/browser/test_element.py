@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 from appliance.browser.connection import Browser
@@ -20,7 +22,9 @@ async def test_a_function_runs_with_the_element_as_this(browser: Browser, site: 
 
 async def test_an_element_in_another_process_has_an_id_for_its_own_session(browser: Browser, site: Site) -> None:
     await browser.tab.navigate(site.url("/frames.html"))
-    await browser.observe(with_screenshot=False)
+    async with asyncio.timeout(60):
+        while len((await browser.observe(with_screenshot=False)).elements) < 5:
+            await browser.settle(at_least=0.2)
 
     for number in (1, 3, 5):
         element = browser.element(number)
