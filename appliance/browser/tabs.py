@@ -81,7 +81,8 @@ class Tabs:
 
     def refused(self, refusal: Refusal) -> None:
         """Take note of a request that policy refused: of each document, and once of every site that a page asked."""
-        if not refusal.is_document and any(known.site == refusal.site for known in self.refusals):
+        is_told = len(self.refusals) >= MOST_REFUSALS or any(known.site == refusal.site for known in self.refusals)
+        if is_told and not refusal.is_document:
             return
         _log.info("request refused by policy", reason=refusal.reason)
         if len(self.refusals) < MOST_REFUSALS:
