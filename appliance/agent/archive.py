@@ -52,7 +52,7 @@ class Archive:
 
 
 def is_evidence(name: str) -> bool:
-    """Whether a file name, or a line that begins with one, is that of an archive."""
+    """Whether a file name is that of an archive."""
     return name.startswith("evidence_")
 
 

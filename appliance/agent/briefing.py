@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from appliance.actions.base import ActionContext
 from appliance.agent import prompt
+from appliance.agent.archive import is_evidence
 from appliance.agent.assignment import Assignment
 from appliance.agent.clocks import Clocks
 from appliance.agent.compaction import Compactor
@@ -58,7 +59,7 @@ class Briefing:
 
     def _compose(self, step: Step, clocks: Clocks) -> ModelRequest:
         scratchpad = self._context.scratchpad
-        notes = Notes(scratchpad.describe(), scratchpad.todo)
+        notes = Notes(scratchpad.describe(is_evidence), scratchpad.todo)
         request = self._window.compose(step, notes, self._notices(step), with_image=self._context.model.sees_images)
         slowness = self._context.model.slowness(request.effort)
         return replace(request, timeout=clocks.model_call * slowness)

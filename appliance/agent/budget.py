@@ -43,6 +43,7 @@ class Budget:
         self._tokens = TokenCount()
         self._untold = TokenCount()
         self._replies = 0
+        self._replied = 0
         self._estimated_calls = 0
         self._cost: Decimal | None = Decimal(0)
         self._cost_before_step = Decimal(0)
@@ -63,11 +64,12 @@ class Budget:
     @property
     def usual_output(self) -> int:
         """The output tokens of an average reply of this run so far, 0 before the first."""
-        return self._tokens.output // self._replies if self._replies else 0
+        return self._replied // self._replies if self._replies else 0
 
     def charge(self, tokens: TokenCount, seconds: float) -> None:
         """Count one reply; raises RunFailed when a cap is set and the reply's price is not known."""
         self._replies += 1
+        self._replied += tokens.output
         self._slowest_call = max(self._slowest_call, seconds)
         self._count(tokens)
         if self._cost is None and self._assignment.max_cost_usd is not None:
@@ -105,8 +107,8 @@ class Budget:
     def next_step(self) -> Allowance:
         """Return what the next step may use; to be called when the one before is over.
 
-        Raises StepsSpent, MoneySpent or RunTimedOut when there is nothing left, and the limit itself when the turn
-        for the answer was had.
+        Raises StepsSpent or MoneySpent when there is nothing left, and the limit itself when the turn for the answer
+        was had.
         """
         self._note_cost_of_step()
         if self._is_delivering and self.limit is not None:

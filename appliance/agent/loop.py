@@ -99,9 +99,12 @@ class Agent:
             self._ending = RunFailed(fault.message, failure=FailureKind.PROVIDER_ERROR)
         except PilothouseError as fault:
             self._ending = self._step.answer or _failed(fault.message)
+        except Exception as fault:
+            self._ending = _failed(f"The run met a fault in our own program ({type(fault).__name__}).")
+            raise
         finally:
             self._close_record()
-        await self._outlets.actions_finished(self._step)
+        await self._outlets.last_told(self._step)
         return self.outcome_so_far()
 
     def outcome_so_far(self) -> Outcome:
@@ -154,6 +157,7 @@ class Agent:
         finally:
             if stating is not None:
                 stating.cancel()
+                await asyncio.gather(stating, return_exceptions=True)  # a call that is given up is charged by then
 
     async def _state_goal(self) -> None:
         """Have the goal stated in one cheap call, pin it, and remember it with the task's first address."""

@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+import structlog
+
 from appliance.agent.assignment import Assignment
 from appliance.agent.outcome import Outcome
 from appliance.agent.record import (
@@ -18,9 +20,12 @@ from appliance.agent.record import (
 )
 from appliance.agent.step import Step
 from appliance.browser.observation import Screenshot
+from appliance.errors import MachineFault
 from appliance.events import ActionFinished, FeedEvent, GoalStated, Notice, StepPlanned, TokenCount
 from appliance.models.base import Reply
 from appliance.sensitive import SensitiveData
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,13 @@ class Outlets:
                     tokens=receipt.tokens,
                 )
             )
+
+    async def last_told(self, step: Step) -> None:
+        """Tell the receipts of a run's last step; an outcome is not lost for a feed that cannot take them."""
+        try:
+            await self.actions_finished(step)
+        except MachineFault as fault:
+            log.error("the last receipts of the run could not be told", reason=fault.message)
 
     def step_closed(self, step: Step) -> None:
         """Record that a step is over, however far it came."""

@@ -128,7 +128,7 @@ class Replay:
             self._ending = _failed(fault.message)
         finally:
             self._close_record()
-        await self._outlets.actions_finished(self._step)
+        await self._outlets.last_told(self._step)
         return self.outcome_so_far()
 
     def outcome_so_far(self) -> Outcome:

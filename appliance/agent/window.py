@@ -12,7 +12,7 @@ from urllib.parse import urldefrag
 from appliance.actions.registry import Registry
 from appliance.actions.schema import reply_outline
 from appliance.agent import prompt
-from appliance.agent.archive import Archive, is_evidence
+from appliance.agent.archive import Archive
 from appliance.agent.assignment import Assignment
 from appliance.agent.compaction import ContextLimit
 from appliance.agent.history import Block, History
@@ -186,8 +186,7 @@ class Window:
 
     def _show_files(self, notes: Notes) -> None:
         """Tell the agent's files again when they are others than those told last: what is new, or all of them."""
-        lines = [line for line in notes.listing.splitlines() if not is_evidence(line)]
-        now = _Files(tuple(lines), notes.todo)
+        now = _Files(tuple(notes.listing.splitlines()), notes.todo)
         if now == self._files:
             return
         before, self._files = self._files, now

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -31,6 +32,8 @@ PREVIEW_WHOLE, PREVIEW_END = 600, 200
 DESCRIPTION = 1_000
 """Characters that a description of all files has at most, names and sizes not counted."""
 
+_SURELY_LONG = 4 * PREVIEW_WHOLE
+"""Bytes that are more than PREVIEW_WHOLE characters; files above are not read in vain in every step."""
 _EXTRACT_NAME = re.compile(r"extracted_content_(\d+)\.md")
 
 
@@ -131,16 +134,20 @@ class Scratchpad:
         found = [_EXTRACT_NAME.fullmatch(entry.name) for entry in self.listing()]
         return f"extracted_content_{max((int(match[1]) for match in found if match), default=0) + 1}.md"
 
-    def describe(self) -> str:
+    def describe(self, hides: Callable[[str], bool] | None = None) -> str:
         """Return one line per file (name, size, and what it says as far as there is room, the newest first).
 
-        todo.md, which is shown by itself, is left out; empty when there are no others.
+        todo.md, which is shown by itself, is left out, as are files whose name `hides` is true of; empty when there are
+        no others.
         """
         entries = [entry for entry in self.listing() if entry.name != TODO_NAME]
+        entries = [entry for entry in entries if hides is None or not hides(entry.name)]
         newest = sorted(entries, key=lambda entry: -(self.root / entry.name).lstat().st_mtime_ns)
         previews: dict[str, str] = {}
         room = DESCRIPTION
         for entry in newest:
+            if entry.size > _SURELY_LONG and room < 2 * PREVIEW_END:
+                continue
             preview = self._preview(entry)
             if preview and len(preview) <= room:
                 previews[entry.name] = f": {preview}"

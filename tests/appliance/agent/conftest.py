@@ -93,8 +93,8 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
     """Return a function that makes a run from a scenario.
 
     `provider` is the wire format or "autopilot", `on` another browser than the shared one, `clocks` and `registry`
-    those of the agent where they are not the usual ones, `window` the compatible model's in tokens, the rest the
-    assignment's.
+    those of the agent where they are not the usual ones, `window` the compatible model's in tokens, `tell` is given
+    each feed entry after it was kept, the rest is the assignment's.
     """
     opened: list[tuple[StandIn, Model]] = []
 
@@ -107,6 +107,7 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
         registry: Registry | None = None,
         window: int = 0,
         sensitive: dict[str, Any] | None = None,
+        tell: Callable[[FeedEvent], None] | None = None,
         **assignment: Any,
     ) -> Work:
         stand_in = StandIn(scenario)
@@ -120,6 +121,8 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
 
         async def emit(event: FeedEvent) -> None:
             await work.keep(event)
+            if tell is not None:
+                tell(event)
 
         outlets = Outlets(emit, keep_screenshot, a_dollar_per_million, Record(tmp_path / "history.json"))
         work = Work(Agent(task, context, registry or Registry(), outlets, clocks), stand_in, tmp_path)

@@ -13,7 +13,7 @@ def test_what_is_kept_can_be_read_as_a_file_of_the_scratchpad(tmp_path: Path):
     archive.keep("# Step 2")
     assert archive.names == "evidence_1.md"
     assert Scratchpad(tmp_path).read("evidence_1.md") == "# Step 1\nThe price is 39.90 €.\n\n# Step 2\n\n"
-    assert is_evidence("evidence_1.md (30 bytes)")
+    assert is_evidence("evidence_1.md")
 
 
 def test_secrets_are_redacted_before_anything_is_written(tmp_path: Path):

@@ -70,6 +70,13 @@ def test_the_answer_is_asked_for_while_the_last_step_could_be_paid_once_more_bes
     assert isinstance(money.next_step().limit, MoneySpent)
 
 
+def test_estimates_do_not_change_what_a_usual_reply_is():
+    money = budget()
+    money.charge(TokenCount(output=300), 0.1)
+    money.charge_unanswered(TokenCount(output=300))
+    assert money.usual_output == 300
+
+
 def test_a_call_that_was_given_up_is_counted_by_estimate():
     money = budget(max_cost_usd=Decimal("0.015"))
     money.next_step()

@@ -13,7 +13,8 @@ from appliance.agent.clocks import Clocks
 from appliance.browser.chromium import Chromium, ChromiumOptions
 from appliance.browser.connection import Browser
 from appliance.browser.policy import Policy
-from appliance.events import StepPlanned
+from appliance.errors import DatabaseUnavailable
+from appliance.events import ActionFinished, FeedEvent, StepPlanned
 from appliance.words import Ending, FailureKind
 from tests.appliance.agent.conftest import Finish, Prepare
 from tests.site import Site
@@ -145,6 +146,33 @@ async def test_a_browser_that_goes_away_is_an_agent_failure(prepare: Prepare, ow
     await browser.close()
     assert (outcome.ending, outcome.failure) == (Ending.FAILED, FailureKind.AGENT_FAILURE)
     assert "browser" in outcome.summary.lower()
+
+
+async def test_a_feed_that_takes_no_receipts_ends_the_run_with_an_outcome(finish: Finish):
+    def full(event: FeedEvent) -> None:
+        if isinstance(event, ActionFinished):
+            raise DatabaseUnavailable("The database cannot be written: its disk is full; make room.")
+
+    outcome, work = await finish([[WRITE, WRITE]], tell=full)
+    assert (outcome.ending, outcome.failure) == (Ending.FAILED, FailureKind.AGENT_FAILURE)
+    assert "disk is full" in outcome.summary
+    closed = work.recorded.closed
+    assert closed is not None
+    assert closed.summary == outcome.summary
+
+
+async def test_a_fault_of_our_own_does_not_stand_in_the_record_as_a_stop(prepare: Prepare):
+    def crash(event: FeedEvent) -> None:
+        if isinstance(event, StepPlanned):
+            raise ZeroDivisionError
+
+    work = prepare([WRITE], tell=crash)
+    with pytest.raises(ZeroDivisionError):
+        await work.agent.run()
+    closed = work.recorded.closed
+    assert closed is not None
+    assert (closed.ending, closed.failure) == (Ending.FAILED, FailureKind.AGENT_FAILURE)
+    assert "fault in our own program (ZeroDivisionError)" in closed.summary
 
 
 async def test_a_run_that_ends_well_has_no_failure(finish: Finish):

@@ -67,6 +67,8 @@ async def test_a_run_of_forty_steps_delivers_what_it_saw_before_its_history_was_
     archive = "".join(path.read_text() for path in sorted((work.folder / "scratchpad").glob("evidence_*.md")))
     assert f"Code of item 1: {code_of(1)}" in archive
 
+    assert not any("\nevidence_1.md (" in request.text for request in work.asked), "it is none of the agent's own files"
+
     # No request outgrows the window, whichever step it is of.
     sizes = [len(request.text) for request in work.asked]
     assert max(sizes) <= 4 * WINDOW

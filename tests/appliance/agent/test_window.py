@@ -199,9 +199,9 @@ def test_a_text_that_was_shown_once_can_be_read_in_the_archive(tmp_path: Path):
     assert "of a file" not in kept
 
 
-def test_own_files_are_told_when_they_change_and_evidence_is_none_of_them():
+def test_own_files_are_told_when_they_change():
     window = new_window()
-    notes = Notes("evidence_1.md (9 bytes)\ntodo.md (5 bytes)", "- [ ] go")
+    notes = Notes("todo.md (5 bytes)", "- [ ] go")
     assert "<files>\ntodo.md (5 bytes)\ntodo.md:\n- [ ] go\n</files>" in text_of(
         ask(window, 1, observation(), notes=notes)
     )

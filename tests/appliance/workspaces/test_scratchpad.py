@@ -163,6 +163,15 @@ def test_a_description_stays_short_and_names_every_file(pad: Scratchpad):
     assert ": 0000" not in described
 
 
+def test_files_that_a_description_hides_take_no_room_from_the_others(pad: Scratchpad):
+    pad.write("plan.md", "first this, then that, " * 20)
+    for number in range(4):
+        pad.write(f"evidence_{number}.md", "z" * 5_000)
+    assert "first this" not in pad.describe()
+    described = pad.describe(lambda name: name.startswith("evidence_"))
+    assert described == f"plan.md (460 bytes): {'first this, then that, ' * 20}".rstrip()
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.text())
 def test_any_name_is_refused_or_stays_in_the_folder(tmp_path_factory: pytest.TempPathFactory, wanted: str):
