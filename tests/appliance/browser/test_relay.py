@@ -14,10 +14,8 @@ import pytest
 from appliance.addresses import Address
 from appliance.browser.chromium import Chromium, ChromiumOptions
 from appliance.browser.connection import Browser
-from appliance.browser.names import HeldNames
-from appliance.browser.policy import Policy, resolve_name
+from appliance.browser.policy import Policy
 from appliance.browser.relay import Relay
-from appliance.browser.tunnel import Reached, Tunnel
 from appliance.errors import ActionRefused
 from tests.site import Site
 
@@ -311,14 +309,14 @@ class TestWithoutAllowedDomains:
         assert (await browser.tab.navigate("http://127.0.0.3:1025/")).error == "the site refused the connection"
 
 
-async def ask(port: int, *parts: bytes, length: int = 12) -> bytes:
-    """Return what the relay answers to these bytes until it ends the connection or has answered so much."""
+async def ask(port: int, *parts: bytes) -> bytes:
+    """Return what the relay answers to these bytes until it ends the connection or is done."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     answer = b""
     for part in parts:
         writer.write(part)
     async with asyncio.timeout(20):
-        while (some := await reader.read(1000)) and len(answer + some) < length:
+        while (some := await reader.read(1000)) and len(answer + some) < 12:
             answer += some
         answer += some
     writer.close()
@@ -361,39 +359,6 @@ async def test_noise_at_the_relay_ends_the_connection(noise: bytes, relay: Relay
     writer.close()
 
 
-async def test_what_a_site_says_first_waits_until_the_browser_can_take_it() -> None:
-    gone = asyncio.Event()
-
-    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"hello")
-        await reader.read()
-        writer.close()
-        await writer.wait_closed()
-        gone.set()
-
-    async def reach(host: str, port: int) -> Reached:
-        _, reached = await asyncio.get_running_loop().create_connection(Reached, host, port)
-        # What has arrived by now would be handed over in the next rounds of the loop.
-        for _ in range(100):
-            await asyncio.sleep(0.001)
-        return reached
-
-    tunnels: set[Tunnel] = set()
-    site = await asyncio.start_server(greet, "127.0.0.1", 0)
-    relay = await asyncio.get_running_loop().create_server(lambda: Tunnel(reach, tunnels), "127.0.0.1", 0)
-    asked = b"\x05\x01\x00", request("127.0.0.1", site.sockets[0].getsockname()[1])
-    assert (await ask(relay.sockets[0].getsockname()[1], *asked, length=17))[12:] == b"hello"
-    async with asyncio.timeout(20):
-        await gone.wait()
-    for tunnel in tuple(tunnels):
-        tunnel.abort()
-    for server in (site, relay):
-        server.close()
-        await server.wait_closed()
-    # Ends that were cut are closed in the next round of the loop.
-    await asyncio.sleep(0.01)
-
-
 async def test_our_own_ports_are_refused_by_every_address_of_this_machine(site: Site, names: Names) -> None:
     relay = await Relay.open(Policy(own_ports=frozenset({site.port}), private_allowed=("loopback",), resolve=names))
     for host in ("127.0.0.1", "good.test", "localhost", "::1"):
@@ -402,24 +367,3 @@ async def test_our_own_ports_are_refused_by_every_address_of_this_machine(site: 
     answer = await ask(relay.ports["http"], b"\x05\x01\x00", request("127.0.0.1", relay.ports["https"]))
     assert answer[3:4] != b"\x00"
     await relay.close()
-
-
-@pytest.mark.parametrize("host", [f"{'a' * 64}.test", "two..dots"])
-async def test_a_name_that_no_system_looks_up_is_one_that_cannot_be_resolved(host: str) -> None:
-    with pytest.raises(OSError, match="no name that could be looked up"):
-        await resolve_name(host)
-
-
-async def test_names_that_could_not_be_looked_up_are_asked_for_again() -> None:
-    answers: list[Any] = [OSError("busy"), (ip_address("10.0.0.1"),), (ip_address("10.0.0.2"),)]
-
-    async def resolve(host: str) -> tuple[Address, ...]:
-        answer = answers.pop(0)
-        if isinstance(answer, OSError):
-            raise answer
-        return answer
-
-    held = HeldNames(resolve)
-    with pytest.raises(OSError, match="busy"):
-        await held("a.test")
-    assert await asyncio.gather(held("a.test"), held("a.test")) == [(ip_address("10.0.0.1"),)] * 2
