@@ -32,8 +32,9 @@ def file_links_router(settings: Settings, signer: Signer) -> Router:
     ) -> File:
         """Return the file as one to be saved; a link that is wrong, expired or leads nowhere is 404."""
         path = f"{folder}/{name}"
-        file = find_file(SessionFolders.of(settings, session_id), path)
-        if file is None or not signer.verify(_link_path(session_id, path), token):
+        is_signed = signer.verify(_link_path(session_id, path), token)
+        file = find_file(SessionFolders.of(settings, session_id), path) if is_signed else None
+        if file is None:
             raise NotFoundException("The link to this file is wrong or has expired; list the session's files again.")
         return File(
             file,
