@@ -12,9 +12,10 @@ import msgspec
 
 from appliance.browser.cdp import CdpError
 from appliance.browser.connection import Browser
+from appliance.browser.documents import frame_id_of
 from appliance.browser.effects import method, page_function
 from appliance.browser.element import Element, FrameLink
-from appliance.browser.frames import World, call_parameters, value_of
+from appliance.browser.frames import World
 from appliance.browser.observation import ElementView
 from appliance.browser.tab import Tab
 from appliance.errors import ActionFailed
@@ -250,12 +251,5 @@ def _candidate(tab: Tab, world: World, chain: tuple[FrameLink, ...], found: dict
 
 async def _world_of(tab: Tab, world: World, reference: int) -> World:
     """Return the world inside a frame of another site."""
-    params = call_parameters(world, "(reference) => eyes.find(reference)", (reference,), by_value=False)
-    answer = await tab.send("Runtime.callFunctionOn", params, session_id=world.session_id)
-    value_of(answer)
-    object_id = answer["result"].get("objectId")
-    if object_id is None:
-        raise ActionFailed("The frame has left the page.")
-    node = await tab.send("DOM.describeNode", {"objectId": object_id}, session_id=world.session_id)
-    frame_id = str(node["node"].get("frameId", ""))
+    frame_id = await frame_id_of(tab, FrameLink(world, reference))
     return await tab.frames.world(frame_id, tab.frames.owner(frame_id, world.session_id))

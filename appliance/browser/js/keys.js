@@ -189,7 +189,6 @@
       const byPath = follow(wanted.path);
       const named = IDENTIFYING.filter((name) => wanted.attributes[name]);
       const found = [];
-      let more = false;
       const seen = new Set();
       const consider = (node) => {
         if (seen.has(node)) return;
@@ -202,8 +201,7 @@
           name = nameOf(node);
           if (name !== wanted.name) return;
         }
-        if (found.length >= MOST) more = true;
-        else found.push({ reference: eyes.refer(node), usable: isUsable(node), keys: keysOf(node, name ?? nameOf(node)) });
+        if (found.length < MOST) found.push({ reference: eyes.refer(node), usable: isUsable(node), keys: keysOf(node, name ?? nameOf(node)) });
       };
       if (byPath && byPath.localName === wanted.tag) consider(byPath);
       const frames = [];
@@ -211,7 +209,7 @@
         for (const node of root.querySelectorAll(`${CSS.escape(wanted.tag)}, ${CONTROLS}`)) consider(node);
         for (const frame of root.querySelectorAll('iframe, frame')) if (isForeign(frame)) frames.push(eyes.refer(frame));
       }
-      return { found, frames, more };
+      return { found, frames };
     },
 
     // Resolves at the next change of the document, after `cap` ms at the latest.
