@@ -72,7 +72,7 @@ async def _input(context: ActionContext, parameters: Input) -> Receipt:
         if parameters.submit and browser.dialog is None:
             watch.stop()
             watch = await Watch.start(browser, element)
-            await dispatch(browser, _key_events("Enter"))
+            await dispatch(browser, _key_events("Enter"), element.tab)
     except BaseException:
         watch.stop()
         raise

@@ -95,12 +95,13 @@ async def type_text(
         events += [event for stroke in parse_keys("Delete") for event in stroke_events(stroke)]
     events += _typing(field, text)
     if not warily:
-        await dispatch(browser, events)
+        await dispatch(browser, events, element.tab)
         return
     for stroke in _strokes(events):
         if not await element.call(method("fields", "keepsKeys")):
             raise ActionFailed("Another site's frame took the focus while a secret was typed, so no more of it was.")
-        await dispatch(browser, stroke)
+        # The click that gave the focus may have opened another tab, which is the current one by now.
+        await dispatch(browser, stroke, element.tab)
 
 
 def _strokes(events: list[Event]) -> Iterator[list[Event]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from appliance.browser.cdp import CdpError
 from appliance.browser.keyboard import Event
 from appliance.browser.screenshot import MAX_HEIGHT, MAX_WIDTH
-from appliance.browser.tab import DialogOpen
+from appliance.browser.tab import DialogOpen, Tab
 from appliance.errors import ActionFailed, ActionInvalid
 
 if TYPE_CHECKING:
@@ -26,13 +26,15 @@ DRAG_START_SECONDS = 10.0
 _BITS = {"left": 1, "right": 2, "middle": 4}
 
 
-async def dispatch(browser: "Browser", events: Iterable[Event]) -> None:
-    """Send input events to the current tab, in order and without waiting between, and wait until the page took them.
+async def dispatch(browser: "Browser", events: Iterable[Event], tab: Tab | None = None) -> None:
+    """Send input events to a tab, in order and without waiting between, and wait until the page took them.
+
+    The tab is the current one unless given.
 
     Comes back at once when a dialog opens or the tab closes meanwhile. Raises ActionFailed when the page is too
     busy to take them within ten seconds.
     """
-    tab = browser.tab
+    tab = tab or browser.tab
     sent = [tab.send(method, params, timeout=INPUT_SECONDS) for method, params in events]
     answers = await asyncio.gather(*sent, return_exceptions=True)
     if tab.closed:

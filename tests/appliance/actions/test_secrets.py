@@ -123,6 +123,15 @@ async def test_typing_ends_when_the_keys_would_go_to_another_site(
     assert len([path for path in site.paths() if path.startswith("/stolen")]) <= 1
 
 
+async def test_no_key_goes_to_a_tab_that_opens_meanwhile(hands: Hands, secret: SensitiveData, site: Site) -> None:
+    await hands.open("secret_stolen.html")
+    tab = hands.browser.tab
+    await hands.act("input", on="Opening", text="<secret>pw</secret>")
+    assert hands.browser.tab is not tab
+    assert await tab.run("() => document.getElementById('opening').value.length") == len(PASSWORD)
+    assert [path for path in site.paths() if path.startswith("/stolen")] == []
+
+
 async def test_pictures_show_dots_where_the_page_repeats_a_secret(hands: Hands, secret: SensitiveData) -> None:
     await hands.open("secret_login.html")
     hands.browser.hide(lambda: secret.values, secret.is_in)
