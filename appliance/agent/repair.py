@@ -6,16 +6,15 @@ from typing import Any, cast
 from uuid import uuid4
 
 from appliance.actions.registry import ParsedCall, Registry
+from appliance.actions.schema import CARD_FIELDS, MAX_CHAIN
 from appliance.agent.step import Plan, PlannedAction
 from appliance.errors import ActionInvalid, ReplyMalformed
 from appliance.events import ActionCall
 from appliance.models.base import Reply
 from appliance.surrogates import make_whole
 
-MAX_ACTIONS = 8
 _MAX_SENTENCE = 2_000
-_SENTENCES = ("what_i_see", "plan_to_goal", "next_move")
-_REPLY_FIELDS = frozenset({"action", "actions", *_SENTENCES})
+_REPLY_FIELDS = frozenset({"action", "actions", *CARD_FIELDS})
 _FENCED = re.compile(r"```\w*\s*\n(.*?)\n?\s*```", re.DOTALL)
 _NAMES = ("name", "type", "action", "tool")
 _ARGUMENTS = ("arguments", "parameters", "params", "input", "args")
@@ -39,11 +38,11 @@ def read_plan(reply: Reply, registry: Registry, *, only_done: bool = False) -> P
         calls = [call for call in calls if "done" in call][:1]
         if not calls:
             raise ReplyMalformed("it did not call done, and this turn is for handing in the answer only.")
-    actions = tuple(_planned(call, registry) for call in calls[:MAX_ACTIONS])
+    actions = tuple(_planned(call, registry) for call in calls[:MAX_CHAIN])
     first = actions[0].runnable
     if isinstance(first, ActionInvalid):
         raise ReplyMalformed(f"the first action is not valid. {first.message}")
-    see, plan, move = (_sentence(fields.get(name)) for name in _SENTENCES)
+    see, plan, move = (_sentence(fields.get(name)) for name in CARD_FIELDS)
     return Plan(see, plan, move, actions)
 
 
@@ -154,11 +153,11 @@ def _split_object(call: Fields) -> list[Fields]:
 def _leaked_calls(fields: Fields, registry: Registry) -> list[Fields] | None:
     """Return actions that stand beside the sentences instead of in `action`, or inside one of them."""
     beside = [
-        {name: value} for name, value in fields.items() if name not in _SENTENCES and _is_call(name, value, registry)
+        {name: value} for name, value in fields.items() if name not in CARD_FIELDS and _is_call(name, value, registry)
     ]
     if beside:
         return beside
-    for name in _SENTENCES:
+    for name in CARD_FIELDS:
         match = _LEAKED.search(fields[name]) if isinstance(fields.get(name), str) else None
         found = _decode_loosely(match[1] or match[2]) if match else None
         if isinstance(found, list) and found:
