@@ -6,6 +6,7 @@ from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.actions.links import keep_known_links
+from appliance.actions.portions import portion_end
 from appliance.content import Content
 from appliance.errors import ActionFailed, ContextOverflow
 from appliance.models.base import Message, ModelRequest, Purpose, Scene, Text
@@ -39,7 +40,7 @@ async def _extract(context: ActionContext, parameters: Extract) -> Receipt:
     whole = content.markdown if parameters.extract_links else _LINK.sub(_words_of_link, content.markdown)
     if parameters.start_from_char and parameters.start_from_char >= len(whole):
         raise ActionFailed(f"The page has {len(whole)} characters; start_from_char is beyond its end.")
-    end = _cut(whole, parameters.start_from_char, _room(context.model.context_window))
+    end = portion_end(whole, parameters.start_from_char, _room(context.model.context_window))
     request = _request(context, parameters.query, content, whole[parameters.start_from_char : end])
     try:
         reply = await context.model.ask(request)
@@ -89,15 +90,6 @@ def _request(context: ActionContext, query: str, content: Content, markdown: str
 def _room(window: int | None) -> int:
     """Return how many characters of a page a model with a window of so many tokens is given at once."""
     return min(MAX_CHARACTERS, CHARACTERS_PER_TOKEN * window) if window else MAX_CHARACTERS
-
-
-def _cut(text: str, start: int, limit: int) -> int:
-    """Return where the part from `start` ends: at a line's end near the limit, so that no row is split."""
-    end = start + limit
-    if end >= len(text):
-        return len(text)
-    line_end = text.rfind("\n", start + limit // 2, end)
-    return line_end + 1 if line_end > 0 else end
 
 
 def _words_of_link(match: re.Match[str]) -> str:

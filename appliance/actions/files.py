@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
+from appliance.actions.portions import portion_end
 from appliance.errors import ActionFailed
 from appliance.filenames import clean_name
 from appliance.words import ReceiptStatus
@@ -54,21 +55,12 @@ async def _read_file(context: ActionContext, parameters: ReadFile) -> Receipt:
         raise ActionFailed(f"{name} is empty.")
     if start >= len(text):
         raise ActionFailed(f"{name} has {len(text)} characters; start_from_char is beyond its end.")
-    shown = _page(text, start)
-    end = start + len(shown)
+    end = portion_end(text, start, MAX_READ_CHARACTERS)
+    shown = text[start:end]
     part = ""
     if len(shown) < len(text):
         part = f", {start} to {end} shown" + (f"; go on with start_from_char {end}" if end < len(text) else "")
     return Receipt(ReceiptStatus.OK, f"Read {name} ({len(text)} characters{part}).", carried=shown)
-
-
-def _page(text: str, start: int) -> str:
-    """Return what is shown of a text from there on: to a line's end near the limit, so that no row is split."""
-    end = start + MAX_READ_CHARACTERS
-    if end < len(text):
-        line_end = text.rfind("\n", start + MAX_READ_CHARACTERS // 2, end)
-        end = line_end + 1 if line_end > 0 else end
-    return text[start:end]
 
 
 def _read_text(context: ActionContext, wanted: str) -> tuple[str, str]:
