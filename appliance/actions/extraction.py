@@ -55,6 +55,8 @@ async def _extract(context: ActionContext, parameters: Extract) -> Receipt:
         part += f"; go on with start_from_char {end}" if end < len(whole) else ""
     if invented:
         part += f", {invented} address(es) in the answer that the page does not have taken out (ask with extract_links)"
+    if reply.stop == "length":
+        part += "; the answer was too long and is cut off, so ask for less at once"
     text, lasting = _kept(context, found, f"Read {content.url}{part}")
     return Receipt(ReceiptStatus.OK, text, lasting=lasting, carried=found, tokens=reply.tokens)
 

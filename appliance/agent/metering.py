@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from appliance.agent.budget import Budget
 from appliance.agent.estimate import estimate
 from appliance.errors import BrowserLost, RunFailed
-from appliance.models.base import Model, ModelRequest, OnText, Reply
+from appliance.models.base import Model, ModelAround, ModelRequest, OnText, Reply
 from appliance.sensitive import SensitiveData
-from appliance.words import Effort, FailureKind
+from appliance.words import FailureKind
 
 LONG_REPLY, LONG_REPLY_SECONDS = 64_000, 400.0
 """Tokens and seconds of the one retry that a reply gets which was cut off for its length."""
@@ -19,7 +19,7 @@ LONG_REPLY, LONG_REPLY_SECONDS = 64_000, 400.0
 T = TypeVar("T")
 
 
-class MeteredModel:
+class MeteredModel(ModelAround):
     """A model whose calls are charged to a budget; `browser_lost` is set when there is nothing left to act on.
 
     A call that is given up (cancelled, out of time, its browser gone) is charged by estimate. No request leaves with
@@ -29,22 +29,10 @@ class MeteredModel:
     def __init__(
         self, model: Model, budget: Budget, browser_lost: asyncio.Event, sensitive: SensitiveData | None = None
     ) -> None:
-        self._model = model
+        super().__init__(model)
         self._budget = budget
         self._browser_lost = browser_lost
         self._sensitive = sensitive or SensitiveData()
-        self.name = model.name
-        self.sees_images = model.sees_images
-        self.context_window = model.context_window
-
-    @property
-    def compacts_itself(self) -> bool:
-        """Whether the provider shortens long conversations on its side."""
-        return self._model.compacts_itself
-
-    def slowness(self, effort: Effort | None) -> float:
-        """Return how many times the usual time a call of this effort may take."""
-        return self._model.slowness(effort)
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Return the reply.
@@ -80,10 +68,6 @@ class MeteredModel:
         return replace(
             request, system=clean(request.system), messages=clean(request.messages), scene=clean(request.scene)
         )
-
-    async def close(self) -> None:
-        """Let go of the model's connections."""
-        await self._model.close()
 
     def _charge_unanswered(self, request: ModelRequest) -> None:
         self._budget.charge_unanswered(estimate(request, self._budget.usual_output))

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 from appliance.agent.clocks import Clocks
 from appliance.agent.metering import MeteredModel
 from appliance.errors import BrowserLost, RunFailed
-from appliance.models.base import ModelRequest, OnText, Reply
-from appliance.words import Effort, FailureKind
+from appliance.models.base import ModelAround, ModelRequest, OnText, Reply
+from appliance.words import FailureKind
 
 Tell = Callable[[str, str], Awaitable[None]]
 """Takes a stable word and a sentence for the feed."""
 
 
-class RetryingModel:
+class RetryingModel(ModelAround):
     """A model that survives one passing fault of its provider.
 
     `seconds_left` says how long the run may go on before something else is due: no wait reaches into that. `lost` ends
@@ -23,24 +23,12 @@ class RetryingModel:
     def __init__(
         self, model: MeteredModel, clocks: Clocks, seconds_left: Callable[[], float], lost: asyncio.Event, tell: Tell
     ) -> None:
-        self._model = model
+        super().__init__(model)
         self._clocks = clocks
         self._seconds_left = seconds_left
         self._lost = lost
         self._tell = tell
         self._has_retried = False
-        self.name = model.name
-        self.sees_images = model.sees_images
-        self.context_window = model.context_window
-
-    @property
-    def compacts_itself(self) -> bool:
-        """Whether the provider shortens long conversations on its side."""
-        return self._model.compacts_itself
-
-    def slowness(self, effort: Effort | None) -> float:
-        """Return how many times the usual time a call of this effort may take."""
-        return self._model.slowness(effort)
 
     def longest(self, request: ModelRequest) -> float:
         """Return the seconds within which `ask` surely answers or raises."""
@@ -58,10 +46,6 @@ class RetryingModel:
                     await self._tell("asked_again", f"{fault.message} It is asked once more.")
                 else:
                     await self._wait_out(fault)
-
-    async def close(self) -> None:
-        """Let go of the model's connections."""
-        await self._model.close()
 
     async def _wait_out(self, fault: RunFailed) -> None:
         """Wait as long as the provider asked for; raises the fault when it is not to be waited out."""

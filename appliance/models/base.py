@@ -122,8 +122,12 @@ class Model(Protocol):
     """
 
     name: str
-    sees_images: bool
     context_window: int | None
+
+    @property
+    def sees_images(self) -> bool:
+        """Whether pictures are of use to it; a server may be found to take none while it is asked."""
+        ...
 
     @property
     def compacts_itself(self) -> bool:
@@ -141,3 +145,30 @@ class Model(Protocol):
     async def close(self) -> None:
         """Let go of connections."""
         ...
+
+
+class ModelAround:
+    """What a model that stands around another leaves as it is; subclasses say what asking means."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.name = model.name
+        self.context_window = model.context_window
+
+    @property
+    def sees_images(self) -> bool:
+        """Whether pictures are of use to the model."""
+        return self._model.sees_images
+
+    @property
+    def compacts_itself(self) -> bool:
+        """Whether the provider shortens long conversations on its side."""
+        return self._model.compacts_itself
+
+    def slowness(self, effort: Effort | None) -> float:
+        """Return how many times the usual time a call of this effort may take."""
+        return self._model.slowness(effort)
+
+    async def close(self) -> None:
+        """Let go of the model's connections."""
+        await self._model.close()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -23,6 +23,7 @@ class Answering:
     """A model that gives the answer it was told to give; `asked` are the requests it got."""
 
     answer: str = ""
+    stop: Literal["end", "length", "refusal"] = "end"
     name: str = "answering"
     sees_images: bool = False
     context_window: int | None = None
@@ -31,7 +32,7 @@ class Answering:
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         self.asked.append(request)
-        return Reply(self.answer, TokenCount(input=10, output=5), self.name)
+        return Reply(self.answer, TokenCount(input=10, output=5), self.name, self.stop)
 
     def slowness(self, effort: Effort | None) -> float:
         return 1.0

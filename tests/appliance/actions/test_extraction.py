@@ -45,6 +45,14 @@ async def test_a_long_answer_goes_to_a_file_as_well(hands: Hands):
     assert hands.context.scratchpad.read("extracted_content_1.md") == done.carried
 
 
+async def test_an_answer_that_is_cut_off_is_not_taken_for_the_whole(hands: Hands):
+    await hands.open("act_second.html")
+    hands.model.answer, hands.model.stop = "row 1\nrow 2\nro", "length"
+    done = await hands.act("extract", query="all rows")
+    assert "cut off" in done.text
+    assert "cut off" in (done.lasting or "")
+
+
 async def test_a_long_page_is_read_in_parts(hands: Hands):
     await hands.open("act_second.html")
     await hands.js("""document.body.append(...Array.from({ length: 9000 }, (_, at) => {

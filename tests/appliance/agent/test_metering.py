@@ -41,6 +41,15 @@ def metered(lost: asyncio.Event | None = None, cap: Decimal | None = None) -> tu
     return MeteredModel(PromptModel(), budget, lost or asyncio.Event()), budget
 
 
+async def test_that_a_model_takes_no_pictures_is_known_as_soon_as_it_is_found():
+    inner = PromptModel()
+    inner.sees_images = True
+    model = MeteredModel(inner, metered()[1], asyncio.Event())
+    assert model.sees_images
+    inner.sees_images = False
+    assert not model.sees_images
+
+
 async def test_every_reply_is_charged():
     model, budget = metered()
     await model.ask(ModelRequest(Purpose.STEP, "Hello", ()))
