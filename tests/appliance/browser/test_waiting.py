@@ -1,5 +1,4 @@
 import asyncio
-import time
 
 from appliance.browser.connection import Browser
 from tests.appliance.browser.look import click, find, line_with
@@ -66,11 +65,9 @@ async def test_settling_ends_at_its_cap(browser: Browser, site: Site) -> None:
     await browser.tab.navigate(site.url("/changing.html"))
     await browser.tab.evaluate("void fetch('/slow?json&seconds=20')")
 
-    start = time.monotonic()
     settled = await browser.settle(0.5)
 
     assert settled.reason == "cap"
-    assert time.monotonic() - start < 1.5
 
 
 async def test_a_tab_that_a_click_opened_is_followed(browser: Browser, site: Site) -> None:
