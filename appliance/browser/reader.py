@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import Any
 from urllib.parse import urljoin
 
@@ -25,6 +26,8 @@ MAX_VALUE = 500
 LABEL_LINE = re.compile(r"([^\W\d_][^:\n]{0,59}):\s+(\S[^\n]*)")
 LINE_BLOCKS = "p, li, div, span, td, h1, h2, h3, h4, h5, h6"
 
+OPTION = re.compile(r"<option\b[^>]*>[^<]*(?:</option>)?", re.IGNORECASE)
+MAX_OPTIONS = 2_000
 OPTIONS = ConversionOptions(
     extract_metadata=False,
     compact_tables=True,
@@ -35,7 +38,7 @@ OPTIONS = ConversionOptions(
 
 def read_html(html: str, url: str) -> Content:
     """Return what a document says; links in the Markdown are absolute. Never raises for malformed HTML."""
-    tree = LexborHTMLParser(html)
+    tree = LexborHTMLParser(_with_fewer_options(html))
     linked_data = tuple(_linked_data(tree))
     meta = tuple(_meta(tree))
     title = _text(tree.css_first("title"))
@@ -50,6 +53,12 @@ def read_html(html: str, url: str) -> Content:
     body = tree.body
     content = _main(body) if body is not None else None
     return Content(url, title, _markdown(content), linked_data, meta, labelled)
+
+
+def _with_fewer_options(html: str) -> str:
+    """Leave out the choices after the first thousands: the parser's time grows with the square of their number."""
+    number = count(1)
+    return OPTION.sub(lambda match: match[0] if next(number) <= MAX_OPTIONS else "", html)
 
 
 def _absolute(base_url: str, link: str) -> str:

@@ -93,3 +93,13 @@ async def test_the_content_of_a_tab_holds_its_shadow_roots_and_frames(browser: B
     assert "Deep text" in content.markdown
     await browser.tab.navigate(site.url("/frames.html"))
     assert (await browser.read_content()).markdown.count("Inner text") == 2
+
+
+def test_of_very_many_choices_the_first_thousands_are_read_and_all_that_follows_them() -> None:
+    choices = "".join(f"<option value={number}>Choice {number}</option>" for number in range(60_000))
+    content = read_html(f"<body><p>Before</p><select>{choices}</select><p>Behind</p></body>", URL)
+
+    assert "Choice 1999" in content.markdown
+    assert "Choice 2000" not in content.markdown
+    assert content.markdown.startswith("Before")
+    assert content.markdown.endswith("Behind")
