@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from appliance.models.failures import LONGEST_PATIENCE
+from appliance.models.remote import USUAL_CALL
+
 
 @dataclass(frozen=True)
 class Clocks:
     """Seconds: of one call to the model, of a step, and of the longest wait that a provider may ask for."""
 
-    model_call: float = 180.0
+    model_call: float = USUAL_CALL
     step: float = 520.0
-    longest_wait: float = 60.0
+    longest_wait: float = LONGEST_PATIENCE
     wait: float = 1.0
     """The wait before another try where the provider asked for none."""
 

@@ -53,7 +53,7 @@ async def test_what_has_begun_is_stopped_when_everything_must_stop():
 
 def test_each_clock_is_longer_than_those_inside_it():
     clocks = Clocks()
-    assert (clocks.model_call, clocks.step) == (180.0, 520.0)
+    assert (clocks.model_call, clocks.step, clocks.longest_wait) == (180.0, 520.0, 60.0)
     assert 2 * clocks.model_call < clocks.step
     assert all(action.deadline < clocks.step for action in ACTIONS)
     # An extract asks the model, which may be asked again twice, after a wait at most.
