@@ -34,7 +34,8 @@ async def _scroll(context: ActionContext, parameters: Scroll) -> Receipt:
     found = await _run(context, element, "scrollBy", signed)
     where = f" in {named(element)}" if element else ""
     if found is None:
-        return Receipt(ReceiptStatus.FAILED, f"What is around {where.strip()} cannot be scrolled.", ends_chain=True)
+        what = f"What is around {named(element)}" if element else "The page"
+        return Receipt(ReceiptStatus.FAILED, f"{what} cannot be scrolled.", ends_chain=True)
     direction = "down" if parameters.down else "up"
     if not found["moved"] and _may_listen_to_wheel(found, down=parameters.down):
         return await _turn_wheel(context, (found["x"], found["y"]), signed * found["height"])

@@ -149,6 +149,8 @@
   eyes.html = (isFrame = false) => {
     frames = [];
     const root = document.documentElement;
+    // Scripts may take everything out of a document.
+    if (!root) return { html: "", frames };
     const isWhole = !isFrame && ![...root.querySelectorAll("*")].some((one) => eyes.knownRoot(one) || /^i?frame$/.test(one.localName));
     const html = isWhole ? root.outerHTML : flattened(root).outerHTML;
     return { html: isFrame ? html.replace(/<title[^]*?<\/title>/i, "") : html, frames };

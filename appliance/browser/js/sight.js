@@ -28,6 +28,7 @@
 
   const mainScroller = () => {
     const page = document.scrollingElement || document.documentElement;
+    if (!page) return null;
     if (page.scrollHeight > innerHeight + 1 && getComputedStyle(page).overflowY !== 'hidden') return page;
     let best = null;
     let area = 0;

@@ -1,3 +1,5 @@
+import pytest
+
 from appliance.words import ReceiptStatus
 from tests.appliance.actions.conftest import Hands
 
@@ -111,3 +113,13 @@ async def test_a_picture_and_a_pdf_of_the_page_are_kept(hands: Hands):
     assert "my-page.pdf" in done.text
     assert pad.path_of("my-page.pdf").read_bytes().startswith(b"%PDF")
     assert "Second.pdf" in (await hands.act("save_as_pdf")).text
+
+
+@pytest.mark.parametrize(("name", "parameters"), [("extract", {"query": "What is there?"}), ("scroll", {})])
+async def test_a_document_without_anything_in_it_is_no_fault_of_ours(
+    hands: Hands, name: str, parameters: dict[str, str]
+) -> None:
+    await hands.open("controls.html")
+    await hands.js("document.documentElement.remove()")
+    receipt = await hands.act(name, **parameters)
+    assert "fault" not in receipt.text
