@@ -245,6 +245,8 @@ def full_text(step: Step) -> str:
         lines += [f"{name}: {one_line(sentence, _MAX_SENTENCE)}" for name, sentence in named if sentence]
         room = max(_MIN_RECEIPT, _MAX_RECEIPTS // max(len(step.receipts), 1))
         lines += [_receipt_line(*pair, room) for pair in zip(step.plan.actions, step.receipts, strict=False)]
+        if step.plan.left_out:
+            lines.append(f"- {step.plan.left_out} more: not done, a step takes eight actions at most")
     if step.trouble:
         lines.append(f"trouble: {one_line(step.trouble, _MAX_SENTENCE)}")
     return _wrap(step.number, "\n".join(lines))

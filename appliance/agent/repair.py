@@ -43,7 +43,7 @@ def read_plan(reply: Reply, registry: Registry, *, only_done: bool = False) -> P
     if isinstance(first, ActionInvalid):
         raise ReplyMalformed(f"the first action is not valid. {first.message}")
     see, plan, move = (_sentence(fields.get(name)) for name in CARD_FIELDS)
-    return Plan(see, plan, move, actions)
+    return Plan(see, plan, move, actions, left_out=len(calls) - len(actions))
 
 
 def _read_object(reply: Reply) -> Fields:

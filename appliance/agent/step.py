@@ -20,12 +20,13 @@ class PlannedAction:
 
 @dataclass(frozen=True)
 class Plan:
-    """A reply that can be used: the model's three sentences and one to eight actions."""
+    """A reply that can be used: the model's three sentences, one to eight actions, and how many more it named."""
 
     see: str
     plan: str
     move: str
     actions: tuple[PlannedAction, ...]
+    left_out: int = 0
 
 
 @dataclass

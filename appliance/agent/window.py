@@ -36,8 +36,9 @@ _TAIL = 1_500
 _MIN_HISTORY, _MAX_HISTORY = 1_800, 6_000
 _MIN_PAGE, _MIN_READ_ONCE = 1_000, 600
 _SMALL_CHANGES = 700
-_MAX_TODO = 2_000
-_MAX_LISTING = 1_000
+_MAX_TODO = 1_400
+_MAX_LISTING = 600
+_FILES_STEP = 500
 _MIN_WHOLE, _MAX_WHOLE = 2_000, 16_000
 _NO_LIMIT = 1_000_000
 _WIDE = 100_000
@@ -56,11 +57,12 @@ class Notes:
 
 @dataclass
 class _Shown:
-    """The page as it stands in full in the prompt, and what the last step said has changed since."""
+    """The page as it stands in full in the prompt, beside files of a size, and what has changed since at last."""
 
     text: PageText
     block: str
     step: int
+    files: int
     changes: str = ""
 
 
@@ -208,7 +210,12 @@ class Window:
         now = self._latest = read_page(observation, self._room_for_page())
         page = self._page
         changes: str | None = None
-        if page is not None and page.step != number and _is_same_page(page.text.url, now.url):
+        if (
+            page is not None
+            and page.step != number
+            and page.files == self._size_of_files()
+            and _is_same_page(page.text.url, now.url)
+        ):
             changes = changes_since(page.text, now, _most_changes(now.size))
         if page is None or (changes is None and page.step != number):
             self._place_page(number, now)
@@ -229,7 +236,7 @@ class Window:
         """Show the page in full at the end of the history, which from now on stays as it is."""
         if self._page is not None:
             self._history.keep_evidence(f"# The page as of step {self._page.step}\n{self._page.text.text}")
-        self._page = _Shown(text, f"<page>\n{fence(text.text)}\n</page>\n", number)
+        self._page = _Shown(text, f"<page>\n{fence(text.text)}\n</page>\n", number, self._size_of_files())
         if not self._is_whole:
             self._history.keep_pictures(0)
         room = _NO_LIMIT if self._is_whole else self._room_for_history()
@@ -266,8 +273,13 @@ class Window:
         return len(self._system) + self._shape.size
 
     def _room_for_page(self) -> int:
+        """Return the characters that a page may take."""
         rest = self._size_around() + len(self._task_and_goal()) + self._history.size + _TAIL
-        return min(MAX_PAGE, max(_MIN_PAGE, self._ceiling - rest))
+        return min(MAX_PAGE - self._size_of_files(), max(_MIN_PAGE, self._ceiling - rest))
+
+    def _size_of_files(self) -> int:
+        """Return the characters that files take from the page, in large steps, as the page is shown anew at each."""
+        return len(self._history.files) // _FILES_STEP * _FILES_STEP
 
     def _room_for_history(self) -> int:
         """Return the characters that the history may take beside the page that is shown."""

@@ -3,8 +3,9 @@ import json
 import pytest
 
 from appliance.actions.registry import Registry
+from appliance.agent.history import full_text
 from appliance.agent.repair import read_plan
-from appliance.agent.step import Plan
+from appliance.agent.step import Plan, Step
 from appliance.errors import ActionInvalid, ReplyMalformed
 from appliance.events import TokenCount
 from appliance.models.base import Reply
@@ -107,8 +108,10 @@ def test_only_the_answer_is_taken_when_only_the_answer_is_asked_for():
         read(json.dumps({**CARDS, "action": [READ]}), only_done=True)
 
 
-def test_at_most_eight_actions_are_taken():
-    assert len(read(json.dumps({**CARDS, "action": [READ] * 11})).actions) == 8
+def test_at_most_eight_actions_are_taken_and_the_others_counted():
+    plan = read(json.dumps({**CARDS, "action": [READ] * 11}))
+    assert (len(plan.actions), plan.left_out) == (8, 3)
+    assert "- 3 more: not done" in full_text(Step(1, plan=plan))
 
 
 def test_calls_have_ids_of_their_own():

@@ -240,6 +240,21 @@ def test_the_goal_is_pinned_under_the_task_and_said_again_every_ten_steps():
     assert reminded == [10, 20, 30]
 
 
+def test_a_long_plan_and_many_files_take_their_room_from_the_page():
+    window, steps = new_window(), 0
+    for number in range(1, 41):
+        todo = "\n".join(f"- [ ] Write down what is said of offer {each}" for each in range(3 * number))
+        listing = "\n".join(f"page-{each}.md ({each} bytes)" for each in range(number))
+        seen = observation(
+            *(f"{line}, and what is said of it" for line in DENSE), *DENSE, url=f"http://shop/{number // 4}"
+        )
+        request = ask(window, number, seen, f"Step {number} of 60.", notes=Notes(listing, todo))
+        assert len(prompt_of(request)) < 20_000
+        window.remember(finished(number))
+        steps = len([part for part in texts(request) if part.text.startswith("<step ")])
+    assert steps > 3
+
+
 def test_the_history_stays_within_bounds_and_keeps_the_first_and_the_newest_steps(tmp_path: Path):
     window = new_window(tmp_path)
     for number in range(1, 101):
