@@ -62,7 +62,7 @@ def _ratio_of_ends(gaps: list[float]) -> float:
     return statistics.median(gaps[-10:]) / statistics.median(gaps[:10])
 
 
-def measure_idle(settle: float = 5.0) -> list[Figure]:
+def measure_idle(settle: float = 12.0) -> list[Figure]:
     """Measure the memory and the processor time of a server that nobody uses, without keys and with Anthropic's."""
     memory, supervisor, share = time_idling({}, settle)
     with_key, _, share_with_key = time_idling({"ANTHROPIC_API_KEY": "none"}, settle)

@@ -1,6 +1,7 @@
 import base64
 import html
 import json
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -39,7 +40,9 @@ SCOPED = {
         ),
     ],
 )
-def test_a_placeholder_becomes_its_value_where_it_belongs(document: object, text: str, url: str, filled: str) -> None:
+def test_a_placeholder_becomes_its_value_where_it_belongs(
+    document: dict[str, Any], text: str, url: str, filled: str
+) -> None:
     assert SensitiveData.read(document).fill(text, url) == filled
 
 
@@ -58,7 +61,7 @@ def test_a_placeholder_becomes_its_value_where_it_belongs(document: object, text
         ({}, "https://any.test/", 'no secret "pw"'),
     ],
 )
-def test_elsewhere_nothing_is_filled_in_and_it_says_why(document: object, url: str, why: str) -> None:
+def test_elsewhere_nothing_is_filled_in_and_it_says_why(document: dict[str, Any], url: str, why: str) -> None:
     with pytest.raises(ActionFailed, match=why) as failure:
         SensitiveData.read(document).fill("x <secret>pw</secret>", url)
     assert "value" not in failure.value.message
