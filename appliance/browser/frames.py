@@ -22,6 +22,7 @@ NO_PRINTING = """window.print = ({ print() {
 } }).print"""
 WORLD_NAME = "pilothouse"
 SCRIPTS = (
+    "dom.js",
     "watch.js",
     "words.js",
     "graphics.js",

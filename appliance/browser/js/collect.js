@@ -1,7 +1,7 @@
 // Numbers the elements of a document and returns the lines that are to be shown of it: first of all what is in view.
 // The whole document is read each time, but only those lines are written out.
 {
-  const { cut } = eyes;
+  const { cut, dom } = eyes;
   const records = new WeakMap();
   // Weak, so that what the page has thrown away is not kept: a number stays good as long as its element lives.
   const byReference = new Map();
@@ -44,9 +44,9 @@
       const record = publish(line.element);
       record.was = eyes.identity(line.element, line.container, cover);
       see(record);
-      return [record.reference, round > 1 && record.since === round ? 1 : 0, pad, text, line.element.localName, role, cut(name, 120)];
+      return [record.reference, round > 1 && record.since === round ? 1 : 0, pad, text, dom.localName(line.element), role, cut(name, 120)];
     }
-    if (line.frame || (line.text === "" && /^i?frame$/.test(line.element.localName))) {
+    if (line.frame || (line.text === "" && /^i?frame$/.test(dom.localName(line.element)))) {
       const record = line.frame ? publish(line.element) : null;
       return [record ? -record.reference : 0, 0, pad, eyes.frameLine(line)];
     }
@@ -87,7 +87,7 @@
     return chosen;
   };
 
-  const parentOf = (element) => element.parentElement || element.getRootNode().host;
+  const parentOf = (element) => dom.parentElement(element) || dom.getRootNode(element).host;
   // The chosen lines in the order of the document; before the first one of an area that scrolls, one that says so.
   const inOrder = (lines, chosen) => {
     const places = [];
@@ -97,10 +97,10 @@
     for (const index of [...chosen.keys()].sort((one, other) => one - other)) {
       const line = lines[index];
       const area = eyes.scrollAreaOf(line.numbered && !line.container ? parentOf(line.element) : line.element, known);
-      if (area && area !== current && !area.contains(current)) {
+      if (area && area !== current && !dom.contains(area, current)) {
         // Numbered, as an area without any control can be scrolled too.
         places.push(index);
-        entries.push([publish(area).reference, 0, " ".repeat(line.indent), eyes.scrollWords(area), area.localName, "", ""]);
+        entries.push([publish(area).reference, 0, " ".repeat(line.indent), eyes.scrollWords(area), dom.localName(area), "", ""]);
       }
       current = area;
       places.push(index);
@@ -159,7 +159,7 @@
   // The element of a reference, null when it has left its document.
   eyes.find = (number) => {
     const node = byReference.get(number)?.deref();
-    return node && node.isConnected && node.ownerDocument.defaultView ? node : null;
+    return node && dom.isConnected(node) && dom.ownerDocument(node).defaultView ? node : null;
   };
   // The reference of an element that was found in another way than by reading.
   eyes.refer = (node) => publish(node).reference;

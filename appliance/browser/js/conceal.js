@@ -2,6 +2,7 @@
 // shadow roots and its frames of the same origin: whatever its case, and also where it is parted over several elements
 // or by characters that cannot be seen. Runs in the isolated world.
 (values) => {
+  const { dom } = eyes;
   const APART = /[\s\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+/g;
   // Shorter ones are looked for in one text alone, or they would be found in any two.
   const PARTED = 6;
@@ -16,23 +17,22 @@
     return bare.length < lower.length && wanted.some(({ whole }) => whole.length >= PARTED && bare.includes(whole));
   };
   const cover = (element, name, value) => {
-    if (element.style && element.style.getPropertyValue(name) !== value) element.style.setProperty(name, value, 'important');
+    const style = dom.style(element);
+    if (style && style.getPropertyValue(name) !== value) style.setProperty(name, value, 'important');
   };
   const hide = (element) => cover(element, '-webkit-text-security', 'disc');
   // What is drawn from an attribute or a list of choices takes no dots; it is not drawn at all.
   const blank = (element) => cover(element, '-webkit-text-fill-color', 'transparent');
   const FIELDS = /^(input|textarea)$/;
-  // A form's own `attributes` may be one of its fields.
-  const attributesOf = Object.getOwnPropertyDescriptor(Element.prototype, 'attributes').get;
   const DRAWN = ['::before', '::after', '::marker'];
 
   const lookAt = (element) => {
-    if (FIELDS.test(element.localName)) {
+    if (FIELDS.test(dom.localName(element))) {
       if (holds(element.value)) hide(element);
       if (holds(element.placeholder)) blank(element);
-    } else if (element.localName === 'select' && holds(element.textContent)) blank(element);
-    else if (element.localName === 'img' && holds(element.alt)) blank(element);
-    for (const { value } of attributesOf.call(element))
+    } else if (dom.localName(element) === 'select' && holds(element.textContent)) blank(element);
+    else if (dom.localName(element) === 'img' && holds(element.alt)) blank(element);
+    for (const { value } of dom.attributes(element))
       if (holds(value) && DRAWN.some((part) => holds(getComputedStyle(element, part).content))) hide(element);
   };
 
@@ -49,19 +49,19 @@
   };
 
   const look = (root) => {
-    const nodes = (root.ownerDocument || root).createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    const nodes = (dom.ownerDocument(root) || root).createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
     const texts = [];
     for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
-      if (node.nodeType === Node.TEXT_NODE) {
+      if (dom.nodeType(node) === Node.TEXT_NODE) {
         if (node.data.trim()) texts.push(node);
         // What stands in a shadow root itself takes its looks from the host.
-        if (holds(node.data)) hide(node.parentElement || root.host);
+        if (holds(node.data)) hide(dom.parentElement(node) || root.host);
         continue;
       }
       lookAt(node);
       const inside = eyes.knownRoot(node);
       if (inside) look(inside);
-      if (node.localName === 'iframe' || node.localName === 'frame') {
+      if (dom.localName(node) === 'iframe' || dom.localName(node) === 'frame') {
         let inner = null;
         try { inner = node.contentDocument; } catch { /* of another origin: looked at by itself */ }
         if (inner) look(inner);

@@ -1,6 +1,6 @@
 // Writes out what an element is: its tag, the facts that matter about it, and its name.
 {
-  const { squeeze, cut, quote } = eyes;
+  const { squeeze, cut, quote, dom } = eyes;
 
   const NAMED_INPUT = /^(checkbox|radio|submit|button|reset|image|file|password|email|number|date|time|datetime-local|month|week|search|tel|url|range|color)$/;
   const state = (node, name, value, parts) => {
@@ -27,7 +27,7 @@
       if (node.value) parts.push("value=•••");
     } else if (!/^(submit|button|reset|image)$/.test(type)) valueParts(node, 120, parts);
     state(node, "multiple", node.multiple, parts);
-    for (const name of ["min", "max", "step", "pattern"]) state(node, name, node.getAttribute(name), parts);
+    for (const name of ["min", "max", "step", "pattern"]) state(node, name, dom.getAttribute(node, name), parts);
     state(node, "list", node.list ? [...node.list.options].slice(0, 8).map((one) => one.value).join(" | ") : "", parts);
   };
   const selectParts = (node, parts) => {
@@ -40,21 +40,21 @@
   };
   const ARIA = new Set(["expanded", "checked", "selected", "pressed", "current", "haspopup", "invalid", "sort", "valuenow"]);
   const commonParts = (node, parts) => {
-    state(node, "placeholder", node.getAttribute("placeholder") || node.getAttribute("aria-placeholder"), parts);
-    state(node, "required", node.required === true || node.getAttribute("aria-required") === "true", parts);
-    state(node, "readonly", node.readOnly === true && /^(input|textarea)$/.test(node.localName), parts);
-    state(node, "disabled", node.matches(":disabled") || node.getAttribute("aria-disabled") === "true", parts);
-    for (const attribute of node.getAttributeNames()) {
+    state(node, "placeholder", dom.getAttribute(node, "placeholder") || dom.getAttribute(node, "aria-placeholder"), parts);
+    state(node, "required", node.required === true || dom.getAttribute(node, "aria-required") === "true", parts);
+    state(node, "readonly", node.readOnly === true && /^(input|textarea)$/.test(dom.localName(node)), parts);
+    state(node, "disabled", dom.matches(node, ":disabled") || dom.getAttribute(node, "aria-disabled") === "true", parts);
+    for (const attribute of dom.getAttributeNames(node)) {
       if (!attribute.startsWith("aria-")) continue;
       const name = attribute.slice(5);
-      const value = ARIA.has(name) ? node.getAttribute(attribute) : null;
+      const value = ARIA.has(name) ? dom.getAttribute(node, attribute) : null;
       if (value !== null && !(value === "false" && /^(invalid|haspopup|current)$/.test(name))) state(node, name, value, parts);
     }
-    if (node.localName === "summary" && node.parentElement?.localName === "details") {
-      parts.push(node.parentElement.open ? "expanded" : "expanded=false");
+    if (dom.localName(node) === "summary" && dom.parentElement(node)?.localName === "details") {
+      parts.push(dom.parentElement(node).open ? "expanded" : "expanded=false");
     }
-    if (node.willValidate && node.matches(":user-invalid")) state(node, "invalid", node.validationMessage, parts);
-    if (hasInert && node.closest("[inert]")) parts.push("inert");
+    if (node.willValidate && dom.matches(node, ":user-invalid")) state(node, "invalid", node.validationMessage, parts);
+    if (hasInert && dom.closest(node, "[inert]")) parts.push("inert");
     if (node === focused) parts.push("focused");
   };
 
@@ -65,12 +65,12 @@
   // Everything of an element after its number, its name and its role.
   const describeElement = (line) => {
     const node = line.element;
-    const tag = node.localName;
+    const tag = dom.localName(node);
     const parts = [];
-    const role = node.getAttribute("role");
+    const role = dom.getAttribute(node, "role");
     if (role && role !== tag) parts.push(`role=${quote(cut(role, 30))}`);
     let name = line.text;
-    if (tag === "a" || tag === "area") state(node, "href", node.hasAttribute("href") || node.hasAttribute("xlink:href") ? eyes.shortHref(node) : "", parts);
+    if (tag === "a" || tag === "area") state(node, "href", dom.hasAttribute(node, "href") || dom.hasAttribute(node, "xlink:href") ? eyes.shortHref(node) : "", parts);
     else if (tag === "input") inputParts(node, parts);
     else if (tag === "select") selectParts(node, parts);
     else if (tag === "textarea") {
@@ -82,7 +82,7 @@
       if (node.control.checked) parts.push("checked");
       if (node.control.disabled) parts.push("disabled");
     } else if (tag === "button" && node.type === "submit" && node.form) parts.push("type=submit");
-    if (node.isContentEditable && node.hasAttribute("contenteditable")) {
+    if (dom.isContentEditable(node) && dom.hasAttribute(node, "contenteditable")) {
       parts.push("editable");
       // What is written in it stands where the name of others does.
       state(node, "label", name && eyes.controlName(node, null), parts);
@@ -102,10 +102,10 @@
     const icon = eyes.iconOf(node);
     if (icon) return parts.push(`icon=${quote(icon)}`);
     // Without any word to know it by, what the author called it may help.
-    const own = node.getAttribute("name") || node.id || (typeof node.className === "string" ? node.className : "");
-    const kind = node.getAttribute("name") ? "name" : node.id ? "id" : "class";
+    const own = dom.getAttribute(node, "name") || dom.id(node) || (typeof dom.className(node) === "string" ? dom.className(node) : "");
+    const kind = dom.getAttribute(node, "name") ? "name" : dom.id(node) ? "id" : "class";
     if (own) return parts.push(`${kind}=${quote(cut(squeeze(own), 60))}`);
-    const box = node.getBoundingClientRect();
+    const box = dom.getBoundingClientRect(node);
     return parts.push(`at=${Math.round(box.left + scrollX)},${Math.round(box.top + scrollY)}`);
   };
   const implied = (node, tag) => {
@@ -125,8 +125,8 @@
   let hitTests = 0;
   const coverOf = (node) => {
     if (hitTests <= 0) return null;
-    const box = node.getBoundingClientRect();
-    const view = node.ownerDocument.defaultView;
+    const box = dom.getBoundingClientRect(node);
+    const view = dom.ownerDocument(node).defaultView;
     if (box.width === 0 || box.height === 0) return null;
     if (box.bottom <= 0 || box.right <= 0 || box.top >= view.innerHeight || box.left >= view.innerWidth) return null;
     hitTests -= 1;
@@ -136,7 +136,7 @@
   const frameLine = (line) => {
     const node = line.element;
     const parts = [];
-    state(node, "title", node.title || node.getAttribute("aria-label") || node.name, parts);
+    state(node, "title", dom.title(node) || dom.getAttribute(node, "aria-label") || node.name, parts);
     if (line.frame) state(node, "src", node.src, parts);
     return `<${["iframe", ...parts].join(" ")}>`;
   };
@@ -151,7 +151,7 @@
       if (!inner) break;
       one = inner;
     }
-    return one && one.localName !== "body" ? one : null;
+    return one && dom.localName(one) !== "body" ? one : null;
   };
 
   // Must be called before a document's elements are described, with what was found while reading it.

@@ -1,6 +1,7 @@
 // Reads and prepares form fields. Evaluates to an object of functions that take the element first. Runs in the
 // isolated world, where a page's own patches of value setters do not reach.
 (() => {
+  const { dom } = eyes;
   const TEXT = /^(text|search|url|tel|email|password|number|)$/;
   const SPECIAL = /^(date|time|month|week|datetime-local|color|range)$/;
   const EDITABLE = 'input:not([type=hidden]):not([type=checkbox]):not([type=radio]):not([type=button]):not([type=submit]),' +
@@ -8,42 +9,42 @@
 
   const squeeze = (text) => (text || '').replace(/\s+/g, ' ').trim();
   const isShown = (element) =>
-    element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
+    dom.checkVisibility(element, { visibilityProperty: true }) && dom.getClientRects(element).length > 0;
 
-  const inside = (element) => element.querySelector(EDITABLE) ||
-    [element, ...element.querySelectorAll('*')].map((one) => eyes.knownRoot(one)).map((root) => root && inside(root)).find(Boolean) || null;
+  const inside = (element) => dom.querySelector(element, EDITABLE) ||
+    [element, ...dom.querySelectorAll(element, '*')].map((one) => eyes.knownRoot(one)).map((root) => root && inside(root)).find(Boolean) || null;
 
   // The field that an element stands for: itself, a label's control, the editing host around, the first field inside.
   const fieldOf = (element) => {
-    if (element.matches('input,textarea,select')) return element;
-    if (element.isContentEditable) {
+    if (dom.matches(element, 'input,textarea,select')) return element;
+    if (dom.isContentEditable(element)) {
       let host = element;
-      while (host.parentElement && host.parentElement.isContentEditable) host = host.parentElement;
+      while (dom.parentElement(host) && dom.parentElement(host).isContentEditable) host = dom.parentElement(host);
       return host;
     }
-    if (element.localName === 'label' && element.control) return element.control;
+    if (dom.localName(element) === 'label' && element.control) return element.control;
     return inside(element) || element;
   };
 
   const kindOf = (field) => {
-    if (field.localName === 'select') return 'select';
-    if (field.localName === 'textarea') return 'multiline';
-    if (field.localName === 'input') {
+    if (dom.localName(field) === 'select') return 'select';
+    if (dom.localName(field) === 'textarea') return 'multiline';
+    if (dom.localName(field) === 'input') {
       if (field.type === 'file') return 'file';
       if (/^(checkbox|radio)$/.test(field.type)) return 'toggle';
       if (SPECIAL.test(field.type)) return 'special';
       return TEXT.test(field.type) ? 'line' : 'none';
     }
-    return field.isContentEditable ? 'rich' : 'none';
+    return dom.isContentEditable(field) ? 'rich' : 'none';
   };
 
   const isActive = (field) => {
-    const root = field.getRootNode();
+    const root = dom.getRootNode(field);
     const active = root.activeElement;
-    return active === field || (field.isContentEditable && !!active && (field.contains(active) || active.contains(field)));
+    return active === field || (dom.isContentEditable(field) && !!active && (dom.contains(field, active) || dom.contains(active, field)));
   };
 
-  const textOf = (field) => (field.isContentEditable ? field.innerText.replace(/\n$/, '') : field.value);
+  const textOf = (field) => (dom.isContentEditable(field) ? dom.innerText(field).replace(/\n$/, '') : field.value);
 
   // What each field held before it was filled.
   const former = (globalThis.pilothouseFormer ??= new WeakMap());
@@ -55,12 +56,12 @@
     former.set(field, textOf(field) || '');
     return {
       kind, type: field.type || '',
-      disabled: field.matches(':disabled') || field.getAttribute('aria-disabled') === 'true',
-      readonly: !!field.readOnly || field.getAttribute('aria-readonly') === 'true',
+      disabled: dom.matches(field, ':disabled') || dom.getAttribute(field, 'aria-disabled') === 'true',
+      readonly: !!field.readOnly || dom.getAttribute(field, 'aria-readonly') === 'true',
       focused: isActive(field),
       length: kind === 'none' ? 0 : (textOf(field) || '').length,
-      suggests: field.hasAttribute('list') || field.getAttribute('role') === 'combobox' ||
-        field.hasAttribute('aria-autocomplete') || field.getAttribute('aria-haspopup') === 'listbox',
+      suggests: dom.hasAttribute(field, 'list') || dom.getAttribute(field, 'role') === 'combobox' ||
+        dom.hasAttribute(field, 'aria-autocomplete') || dom.getAttribute(field, 'aria-haspopup') === 'listbox',
     };
   };
 
@@ -74,9 +75,9 @@
   const aim = (element, all) => {
     const field = fieldOf(element);
     if (!isActive(field)) return false;
-    if (field.isContentEditable) {
-      const selection = field.ownerDocument.getSelection();
-      const range = field.ownerDocument.createRange();
+    if (dom.isContentEditable(field)) {
+      const selection = dom.ownerDocument(field).getSelection();
+      const range = dom.ownerDocument(field).createRange();
       range.selectNodeContents(field);
       if (!all) range.collapse(false);
       selection.removeAllRanges();
@@ -101,7 +102,7 @@
     while (active) {
       const root = eyes.knownRoot(active);
       if (root && root.activeElement) active = root.activeElement;
-      else if (/^(iframe|frame|object|embed|fencedframe)$/.test(active.localName)) {
+      else if (/^(iframe|frame|object|embed|fencedframe)$/.test(dom.localName(active))) {
         let inner = null;
         try { inner = active.contentDocument; } catch { /* another origin */ }
         if (!inner) return false;
@@ -120,10 +121,10 @@
   // A password is compared here and never leaves the page.
   const read = (element, expected) => {
     const field = fieldOf(element);
-    if (!field.isConnected) return null;
+    if (!dom.isConnected(field)) return null;
     const secret = field.type === 'password';
     const value = textOf(field) || '';
-    const same = field.isContentEditable ? squeeze(value) === squeeze(expected)
+    const same = dom.isContentEditable(field) ? squeeze(value) === squeeze(expected)
       : value.replace(/\r\n?/g, '\n') === expected.replace(/\r\n?/g, '\n');
     return {
       secret, same, alike: !!bare(expected) && bare(value) === bare(expected), kept: !same && value === former.get(field), focused: isActive(field), value: secret ? '' : value, length: value.length,

@@ -1,9 +1,9 @@
 // The parts of graphics that react by themselves, what pictures without words may be called, and closed shadow roots.
 {
-  const { squeeze, cut } = eyes;
+  const { squeeze, cut, dom } = eyes;
   const SVG = "http://www.w3.org/2000/svg";
 
-  eyes.titleOf = (node) => squeeze([...node.children].find((child) => child.localName === "title")?.textContent || "");
+  eyes.titleOf = (node) => squeeze([...dom.children(node)].find((child) => dom.localName(child) === "title")?.textContent || "");
 
   const MARKS = "a, [onclick], [role=button], [role=link], [role=menuitem], [role=option], [tabindex]:not([tabindex^='-'])";
   const MAX_PARTS = 300;
@@ -12,12 +12,12 @@
     const parts = [];
     const own = getComputedStyle(svg).cursor;
     const walk = (parent) => {
-      for (const child of parent.children) {
+      for (const child of dom.children(parent)) {
         if (parts.length >= MAX_PARTS) return;
-        if (child.namespaceURI !== SVG || /^(defs|title|desc|style|script|symbol|clipPath|mask)$/.test(child.localName)) continue;
-        const reacts = child.matches(MARKS) || (hinted.has(child) && eyes.reacts(child));
+        if (dom.namespaceURI(child) !== SVG || /^(defs|title|desc|style|script|symbol|clipPath|mask)$/.test(dom.localName(child))) continue;
+        const reacts = dom.matches(child, MARKS) || (hinted.has(child) && eyes.reacts(child));
         if (reacts || (own !== "pointer" && getComputedStyle(child).cursor === "pointer")) {
-          if (child.checkVisibility({ visibilityProperty: true, opacityProperty: true })) parts.push(child);
+          if (dom.checkVisibility(child, { visibilityProperty: true, opacityProperty: true })) parts.push(child);
         } else walk(child);
       }
     };
@@ -27,7 +27,7 @@
 
   eyes.areasOf = (image) => {
     const name = image.useMap.replace(/^#/, "");
-    const map = [...image.getRootNode().querySelectorAll("map")].find((one) => one.name === name || one.id === name);
+    const map = [...image.getRootNode().querySelectorAll("map")].find((one) => one.name === name || dom.id(one) === name);
     if (!map) return [];
     const areas = [...map.querySelectorAll("area")].filter((one) => one.href || one.onclick || eyes.reacts(one));
     for (const area of areas) imageOfArea.set(area, image);
@@ -37,9 +37,9 @@
   // Boxes in the viewport that lie inside an area: its middle, and places around it for shapes that are hollow there.
   eyes.boxesOf = (node) => {
     const image = imageOfArea.get(node);
-    if (!image || node.localName !== "area") return [...node.getClientRects()];
-    const box = image.getBoundingClientRect();
-    const left = box.left + image.clientLeft, top = box.top + image.clientTop;
+    if (!image || dom.localName(node) !== "area") return [...dom.getClientRects(node)];
+    const box = dom.getBoundingClientRect(image);
+    const left = box.left + dom.clientLeft(image), top = box.top + dom.clientTop(image);
     if (node.shape === "default" || !node.coords) return [box];
     const at = node.coords.split(/[\s,]+/).map(Number);
     const spot = (x, y, radius) => new DOMRect(left + x - radius, top + y - radius, 2 * radius, 2 * radius);
@@ -55,19 +55,19 @@
   const ICON_WORD = /(?:^|[\s_-])(?:icon|ico|fa|bi|mdi|glyphicon|material-icons|lucide|ti|ri|pi)[_-]+([a-z][\w-]+)|(?:^|\s)([a-z][\w-]*)[_-]icon\b/i;
   // What an icon without words shows, by what its author called the picture; "" when nothing tells.
   eyes.iconOf = (node) => {
-    const use = node.querySelector("use");
-    const target = use && (use.getAttribute("href") || use.getAttribute("xlink:href") || "").split("#").pop();
+    const use = dom.querySelector(node, "use");
+    const target = use && (dom.getAttribute(use, "href") || dom.getAttribute(use, "xlink:href") || "").split("#").pop();
     if (target) return cut(target, 40);
-    const picture = node.localName === "img" || node.localName === "input" ? node : node.querySelector("img[src], source[srcset]");
-    const address = picture && (picture.getAttribute("src") || picture.getAttribute("srcset") || "");
+    const picture = dom.localName(node) === "img" || dom.localName(node) === "input" ? node : dom.querySelector(node, "img[src], source[srcset]");
+    const address = picture && (dom.getAttribute(picture, "src") || dom.getAttribute(picture, "srcset") || "");
     if (address && !/^data:/.test(address)) return cut(fileName(address), 40);
-    for (const one of [node, ...[...node.querySelectorAll("[class]")].slice(0, 8)]) {
-      const found = ICON_WORD.exec(one.getAttribute("class") || "");
+    for (const one of [node, ...[...dom.querySelectorAll(node, "[class]")].slice(0, 8)]) {
+      const found = ICON_WORD.exec(dom.getAttribute(one, "class") || "");
       if (found) return cut(found[1] || found[2], 40);
     }
-    for (const one of [node, ...[...node.children].slice(0, 2)]) {
+    for (const one of [node, ...[...dom.children(node)].slice(0, 2)]) {
       for (const name of ["data-icon", "data-testid", "data-test", "data-action", "data-name"]) {
-        if (one.getAttribute(name)) return cut(squeeze(one.getAttribute(name)), 40);
+        if (dom.getAttribute(one, name)) return cut(squeeze(dom.getAttribute(one, name)), 40);
       }
       const image = getComputedStyle(one).backgroundImage;
       const url = /url\("?([^")]+)/.exec(image);
@@ -89,15 +89,15 @@
     suspects = [];
     rootsRead = [document];
   };
-  eyes.rootOf = (node, tag = node.localName) => {
+  eyes.rootOf = (node, tag = dom.localName(node)) => {
     const root = eyes.knownRoot(node);
     if (root && rootsRead.length < MAX_ROOTS) rootsRead.push(root);
     // Its own code may still be on the way; until then it is no more than its children.
-    if (!root && tag.includes("-") && !asked.has(node) && node.matches(":defined")) put(node);
+    if (!root && tag.includes("-") && !asked.has(node) && dom.matches(node, ":defined")) put(node);
     return root;
   };
   let anyClosed = false;
-  eyes.knownRoot = (node) => node.shadowRoot || (anyClosed && closed.get(node)) || null;
+  eyes.knownRoot = (node) => dom.shadowRoot(node) || (anyClosed && closed.get(node)) || null;
   const put = (node) => {
     if (suspects.length >= MAX_SUSPECTS) return;
     asked.add(node);
@@ -105,8 +105,8 @@
   };
   // An empty element that takes room, or one whose children are not drawn.
   eyes.suspect = (node) => {
-    if (!node || asked.has(node) || node.shadowRoot || closed.has(node) || suspects.length >= MAX_SUSPECTS) return;
-    if (node.firstElementChild === null && (node.clientHeight < 8 || node.clientWidth < 8)) return;
+    if (!node || asked.has(node) || dom.shadowRoot(node) || closed.has(node) || suspects.length >= MAX_SUSPECTS) return;
+    if (dom.firstElementChild(node) === null && (dom.clientHeight(node) < 8 || dom.clientWidth(node) < 8)) return;
     put(node);
   };
   eyes.suspects = () => suspects;
@@ -120,13 +120,13 @@
   const reacting = new WeakSet();
   const DELEGATED = "[data-action], [data-click], [data-href], [data-url], [data-toggle], [data-target], [jsaction], [data-onclick]";
   const MAX_WORDS = 240;
-  const isSmall = (node) => node.textContent.length <= MAX_WORDS && !node.querySelector("a[href], button, input, select, textarea");
-  const hasData = (node) => [...node.attributes].some(({ name }) => name.startsWith("data-"));
+  const isSmall = (node) => dom.textContent(node).length <= MAX_WORDS && !dom.querySelector(node, "a[href], button, input, select, textarea");
+  const hasData = (node) => [...dom.attributes(node)].some(({ name }) => name.startsWith("data-"));
   let reactingNodes = [];
   const KNOWN = "label, a[href], button, input, select, textarea, summary, option, area, [onclick], [role=button], [role=link]";
   const react = (node) => {
     // What is numbered anyway, or is a part of that, is left as it is.
-    if (reacting.has(node) || node.matches("html, body") || node.closest(KNOWN)) return;
+    if (reacting.has(node) || dom.matches(node, "html, body") || dom.closest(node, KNOWN)) return;
     if (getComputedStyle(node).cursor === "pointer") return;
     reacting.add(node);
     reactingNodes.push(new WeakRef(node));
@@ -136,7 +136,7 @@
     reactingNodes = reactingNodes.filter((weak) => weak.deref());
     for (const weak of reactingNodes) {
       const node = weak.deref();
-      if (node.getRootNode() === root || node.ownerDocument === root) hinted.add(node);
+      if (dom.getRootNode(node) === root || dom.ownerDocument(node) === root) hinted.add(node);
     }
   };
   // Takes elements with listeners for clicks and returns how many are shown that were not known to react. One that holds
@@ -144,10 +144,10 @@
   eyes.takeListening = (...nodes) => {
     const before = reactingNodes.length;
     for (const node of nodes) {
-      const isRoot = node.nodeType !== 1 || node.matches("html, body");
-      for (const one of isRoot || !isSmall(node) ? node.querySelectorAll(DELEGATED) : []) if (isSmall(one)) react(one);
+      const isRoot = dom.nodeType(node) !== 1 || dom.matches(node, "html, body");
+      for (const one of isRoot || !isSmall(node) ? dom.querySelectorAll(node, DELEGATED) : []) if (isSmall(one)) react(one);
       if (isRoot) continue;
-      const children = [...node.children].filter((one) => isSmall(one) && hasData(one));
+      const children = [...dom.children(node)].filter((one) => isSmall(one) && hasData(one));
       if (children.length > 1 || !isSmall(node)) children.forEach(react);
       else react(node);
     }

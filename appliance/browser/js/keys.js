@@ -1,7 +1,7 @@
 // Tells by what an element can be known again, and finds what may be a known element. Evaluates to an object of functions.
 // Runs in an isolated world beside the script of observations (`eyes`).
 (() => {
-  const { squeeze, cut } = eyes;
+  const { squeeze, cut, dom } = eyes;
   const LONGEST = 160;
   const MOST = 400;
   const IDENTIFYING = ['id', 'name', 'aria-label', 'placeholder', 'href', 'data-testid', 'data-test', 'data-qa', 'data-cy'];
@@ -10,15 +10,15 @@
 
   // The text of a node as far as `most` characters: what holds a whole page is not read to its end.
   const textOf = (node, most) => {
-    const walker = node.ownerDocument.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    const walker = dom.ownerDocument(node).createTreeWalker(node, NodeFilter.SHOW_TEXT);
     let text = '';
     while (text.length <= most && walker.nextNode()) text += walker.currentNode.data;
     return squeeze(text);
   };
 
   const implied = (node) => {
-    const tag = node.localName;
-    if (tag === 'a') return node.hasAttribute('href') ? 'link' : '';
+    const tag = dom.localName(node);
+    if (tag === 'a') return dom.hasAttribute(node, 'href') ? 'link' : '';
     if (tag === 'button' || tag === 'summary') return 'button';
     if (tag === 'select') return node.multiple ? 'listbox' : 'combobox';
     if (tag === 'textarea') return 'textbox';
@@ -26,17 +26,17 @@
     if (/^(checkbox|radio)$/.test(node.type)) return node.type;
     return /^(submit|button|reset|image)$/.test(node.type) ? 'button' : 'textbox';
   };
-  const roleOf = (node) => node.getAttribute('role') || implied(node);
+  const roleOf = (node) => dom.getAttribute(node, 'role') || implied(node);
 
   // Labels by their controls, for each tree once: asking each control for its labels goes through the whole tree.
   const known = new Map();
   const labelsOf = (node) => {
-    if (!/^(input|select|textarea)$/.test(node.localName)) return [];
-    const root = node.getRootNode();
+    if (!/^(input|select|textarea)$/.test(dom.localName(node))) return [];
+    const root = dom.getRootNode(node);
     let labels = known.get(root);
     if (!labels) {
       known.set(root, (labels = new Map()));
-      for (const label of root.querySelectorAll('label')) {
+      for (const label of dom.querySelectorAll(root, 'label')) {
         if (label.control) labels.set(label.control, [...(labels.get(label.control) || []), label]);
       }
     }
@@ -44,21 +44,21 @@
   };
 
   const nameOf = (node) => {
-    const tag = node.localName;
+    const tag = dom.localName(node);
     const isField = /^(input|select|textarea)$/.test(tag);
     const labels = labelsOf(node);
     let name = eyes.controlName(node, labels.length ? labels : null);
     if (tag === 'input' && /^(submit|button|reset)$/.test(node.type)) name ||= node.value || node.type;
-    if (!isField && !node.getAttribute('aria-label') && !node.getAttribute('aria-labelledby')) {
+    if (!isField && !dom.getAttribute(node, 'aria-label') && !dom.getAttribute(node, 'aria-labelledby')) {
       name = textOf(node, 2 * LONGEST) || name || eyes.pictureName(node);
     }
-    return cut(squeeze(name || node.getAttribute('placeholder') || ''), LONGEST);
+    return cut(squeeze(name || dom.getAttribute(node, 'placeholder') || ''), LONGEST);
   };
 
   const attributesOf = (node) => {
     const found = {};
     for (const name of [...IDENTIFYING, ...FURTHER]) {
-      const value = node.getAttribute(name);
+      const value = dom.getAttribute(node, name);
       if (value) found[name] = cut(value, 300);
     }
     return found;
@@ -66,8 +66,8 @@
 
   const place = (node) => {
     let number = 1;
-    for (let one = node.previousElementSibling; one; one = one.previousElementSibling) {
-      if (one.localName === node.localName) number += 1;
+    for (let one = dom.previousElementSibling(node); one; one = dom.previousElementSibling(one)) {
+      if (dom.localName(one) === dom.localName(node)) number += 1;
     }
     return number;
   };
@@ -75,13 +75,13 @@
   const pathOf = (node) => {
     const parts = [];
     for (let one = node; one; ) {
-      parts.push(`${one.localName}[${place(one)}]`);
-      if (one.parentElement) one = one.parentElement;
-      else if (one.getRootNode().host) {
+      parts.push(`${dom.localName(one)}[${place(one)}]`);
+      if (dom.parentElement(one)) one = dom.parentElement(one);
+      else if (dom.getRootNode(one).host) {
         parts.push('#shadow');
-        one = one.getRootNode().host;
+        one = dom.getRootNode(one).host;
       } else {
-        const view = one.ownerDocument.defaultView;
+        const view = dom.ownerDocument(one).defaultView;
         const outer = view && view !== window ? view.frameElement : null;
         if (outer) parts.push('#frame');
         one = outer;
@@ -98,7 +98,7 @@
       } else {
         const [, tag, number] = /^(.+)\[(\d+)\]$/.exec(part) || [];
         let left = Number(number);
-        scope = [...(scope.children || [])].find((one) => one.localName === tag && (left -= 1) === 0);
+        scope = [...(dom.children(scope) || [])].find((one) => dom.localName(one) === tag && (left -= 1) === 0);
       }
       if (!scope) return null;
     }
@@ -108,9 +108,9 @@
   // What stands around the element in the nearest box that says more than the element itself.
   const nearOf = (node) => {
     const own = textOf(node, 2 * LONGEST);
-    let outer = node.parentElement;
-    for (let steps = 0; outer && steps < 5; steps += 1, outer = outer.parentElement) {
-      if (outer.localName === 'body') return '';
+    let outer = dom.parentElement(node);
+    for (let steps = 0; outer && steps < 5; steps += 1, outer = dom.parentElement(outer)) {
+      if (dom.localName(outer) === 'body') return '';
       const text = textOf(outer, 1000 + own.length);
       if (text.length > 400 + own.length) return '';
       const rest = squeeze(own ? text.replace(own, ' ') : text);
@@ -120,7 +120,7 @@
   };
 
   const frameOf = (node) => {
-    const view = node.ownerDocument.defaultView;
+    const view = dom.ownerDocument(node).defaultView;
     return !view || view === view.top ? '' : view.location.pathname;
   };
   const rootsOf = (start) => {
@@ -129,7 +129,7 @@
       for (const one of found[at].querySelectorAll('*')) {
         const root = eyes.knownRoot(one);
         if (root) found.push(root);
-        else if (one.localName === 'iframe' || one.localName === 'frame') {
+        else if (dom.localName(one) === 'iframe' || dom.localName(one) === 'frame') {
           try { if (one.contentDocument) found.push(one.contentDocument); } catch { /* another origin */ }
         }
       }
@@ -143,25 +143,25 @@
 
   const isTwin = (node, name) => {
     let seen = 0;
-    if (/^(input|select|textarea)$/.test(node.localName)) {
-      for (const label of node.getRootNode().querySelectorAll('label')) {
+    if (/^(input|select|textarea)$/.test(dom.localName(node))) {
+      for (const label of dom.getRootNode(node).querySelectorAll('label')) {
         if ((seen += 1) > 300) return false;
         if (label.control !== node && textOf(label, 2 * LONGEST) === name) return true;
       }
       return false;
     }
-    for (const other of node.getRootNode().querySelectorAll(node.localName)) {
+    for (const other of dom.getRootNode(node).querySelectorAll(dom.localName(node))) {
       if ((seen += 1) > 300) return false;
       if (other !== node && nameOf(other) === name) return true;
     }
     return false;
   };
   const opens = (node) => {
-    const popup = node.getAttribute('aria-haspopup');
-    return (popup !== null && popup !== 'false') || node.hasAttribute('aria-expanded') || node.localName === 'summary';
+    const popup = dom.getAttribute(node, 'aria-haspopup');
+    return (popup !== null && popup !== 'false') || dom.hasAttribute(node, 'aria-expanded') || dom.localName(node) === 'summary';
   };
   const keysOf = (node, name) => ({
-    tag: node.localName,
+    tag: dom.localName(node),
     role: roleOf(node),
     name,
     attributes: attributesOf(node),
@@ -172,14 +172,14 @@
     opens: opens(node),
   });
   const isUsable = (node) => {
-    const shows = (one) => one.checkVisibility({ visibilityProperty: true }) && one.getClientRects().length > 0;
+    const shows = (one) => dom.checkVisibility(one, { visibilityProperty: true }) && dom.getClientRects(one).length > 0;
     return shows(node) || node.type === 'file' || labelsOf(node).some(shows);
   };
 
   return {
     // The keys of one element.
     of: (node) => {
-      known.set(node.getRootNode(), new Map([[node, [...(node.labels || [])]]]));
+      known.set(dom.getRootNode(node), new Map([[node, [...(dom.labels(node) || [])]]]));
       const name = nameOf(node);
       return { ...keysOf(node, name), twin: isTwin(node, name) };
     },
@@ -193,8 +193,8 @@
       const consider = (node) => {
         if (seen.has(node)) return;
         seen.add(node);
-        const sameTag = node.localName === wanted.tag;
-        const isNamed = sameTag && named.some((name) => node.getAttribute(name) === wanted.attributes[name]);
+        const sameTag = dom.localName(node) === wanted.tag;
+        const isNamed = sameTag && named.some((name) => dom.getAttribute(node, name) === wanted.attributes[name]);
         let name = null;
         if (!isNamed && node !== byPath) {
           if (!sameTag && roleOf(node) !== wanted.role) return;
@@ -203,11 +203,11 @@
         }
         if (found.length < MOST) found.push({ reference: eyes.refer(node), usable: isUsable(node), keys: keysOf(node, name ?? nameOf(node)) });
       };
-      if (byPath && byPath.localName === wanted.tag) consider(byPath);
+      if (byPath && dom.localName(byPath) === wanted.tag) consider(byPath);
       const frames = [];
       for (const root of rootsOf(document)) {
-        for (const node of root.querySelectorAll(`${CSS.escape(wanted.tag)}, ${CONTROLS}`)) consider(node);
-        for (const frame of root.querySelectorAll('iframe, frame')) if (isForeign(frame)) frames.push(eyes.refer(frame));
+        for (const node of dom.querySelectorAll(root, `${CSS.escape(wanted.tag)}, ${CONTROLS}`)) consider(node);
+        for (const frame of dom.querySelectorAll(root, 'iframe, frame')) if (isForeign(frame)) frames.push(eyes.refer(frame));
       }
       return { found, frames };
     },

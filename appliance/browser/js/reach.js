@@ -1,17 +1,18 @@
 // Finds where a click reaches an element, scrolling and hit testing through shadow roots and frames.
 {
+  const { dom } = eyes;
   const deepHit = (node, x, y) => {
-    let root = node.getRootNode();
-    if (!root.elementFromPoint) root = node.ownerDocument;
+    let root = dom.getRootNode(node);
+    if (!root.elementFromPoint) root = dom.ownerDocument(node);
     return root.elementFromPoint(x, y);
   };
-  const composedParent = (node) => node.assignedSlot || node.parentNode || node.host || null;
+  const composedParent = (node) => dom.assignedSlot(node) || dom.parentNode(node) || (dom.nodeType(node) === 11 && node.host) || null;
   const isWithin = (outer, node) => {
     for (let one = node; one; one = composedParent(one)) if (one === outer) return true;
     return false;
   };
   const clipRect = (node, box) => {
-    const view = node.ownerDocument.defaultView;
+    const view = dom.ownerDocument(node).defaultView;
     return {
       left: Math.max(box.left, 0),
       top: Math.max(box.top, 0),
@@ -32,11 +33,11 @@
   const scrolls = (style) => /auto|scroll/.test(style.overflowX + style.overflowY);
   // Whether the point is cut off by a container of the element, and if that can be scrolled.
   const clippedBy = (node, x, y) => {
-    for (let one = composedParent(node); one && one.nodeType !== 9; one = composedParent(one)) {
-      if (one.nodeType !== 1) continue;
+    for (let one = composedParent(node); one && dom.nodeType(one) !== 9; one = composedParent(one)) {
+      if (dom.nodeType(one) !== 1) continue;
       const style = getComputedStyle(one);
       if (style.overflowX === "visible" && style.overflowY === "visible") continue;
-      const box = one.getBoundingClientRect();
+      const box = dom.getBoundingClientRect(one);
       if (x < box.left || x > box.right || y < box.top || y > box.bottom) return scrolls(style) ? "scroll" : "clip";
     }
     return "";
@@ -64,14 +65,14 @@
     return { x, y, covered: eyes.describe(cover) };
   };
   const isLabelOf = (hit, node) => {
-    const label = hit.closest && hit.closest("label");
+    const label = hit.closest && dom.closest(hit, "label");
     return !!label && label.control === node;
   };
 
-  const center = (node) => node.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
+  const center = (node) => dom.scrollIntoView(node, { block: "center", inline: "nearest", behavior: "instant" });
   const isInView = (node) => {
-    const view = node.ownerDocument.defaultView;
-    const box = node.getBoundingClientRect();
+    const view = dom.ownerDocument(node).defaultView;
+    const box = dom.getBoundingClientRect(node);
     const x = box.left + box.width / 2;
     const y = box.top + box.height / 2;
     if (x < 0 || y < 0 || x > view.innerWidth || y > view.innerHeight) return false;
@@ -79,9 +80,9 @@
   };
   const drawn = (node) => {
     // A control that is not drawn is used through its label.
-    const box = node.getBoundingClientRect();
+    const box = dom.getBoundingClientRect(node);
     if (box.width > 1 && box.height > 1) return node;
-    const label = node.labels && [...node.labels].find((one) => one.getClientRects().length);
+    const label = dom.labels(node) && [...dom.labels(node)].find((one) => dom.getClientRects(one).length);
     return label || node;
   };
 
@@ -89,7 +90,7 @@
     const node = eyes.find(reference);
     if (!node) return null;
     const shown = drawn(node);
-    for (let one = shown; one; one = one.ownerDocument.defaultView.frameElement) if (!isInView(one)) center(one);
+    for (let one = shown; one; one = dom.ownerDocument(one).defaultView.frameElement) if (!isInView(one)) center(one);
     return true;
   };
 
@@ -101,7 +102,7 @@
     const found = eyes.hit(drawn(node));
     if (!found) return {};
     let { x, y, covered } = found;
-    let view = node.ownerDocument.defaultView;
+    let view = dom.ownerDocument(node).defaultView;
     while (view !== window && view.frameElement) {
       const shifted = shift(view.frameElement, x, y);
       ({ x, y } = shifted);
@@ -127,13 +128,13 @@
     const node = eyes.find(reference);
     if (!node) return null;
     let shifted = shift(node, x, y);
-    const inner = node.ownerDocument.defaultView;
+    const inner = dom.ownerDocument(node).defaultView;
     if (shifted.x < 0 || shifted.y < 0 || shifted.x > inner.innerWidth || shifted.y > inner.innerHeight) {
       inner.scrollBy({ left: shifted.x < 0 || shifted.x > inner.innerWidth ? shifted.x - inner.innerWidth / 2 : 0,
         top: shifted.y - inner.innerHeight / 2, behavior: "instant" });
       shifted = shift(node, x, y);
     }
-    let view = node.ownerDocument.defaultView;
+    let view = dom.ownerDocument(node).defaultView;
     let result = shifted;
     while (view !== window && view.frameElement) {
       const next = shift(view.frameElement, result.x, result.y);
@@ -151,25 +152,25 @@
     const root = document.documentElement;
     // Scripts may take everything out of a document.
     if (!root) return { html: "", frames };
-    const isWhole = !isFrame && ![...root.querySelectorAll("*")].some((one) => eyes.knownRoot(one) || /^i?frame$/.test(one.localName));
-    const html = isWhole ? root.outerHTML : flattened(root).outerHTML;
+    const isWhole = !isFrame && ![...root.querySelectorAll("*")].some((one) => eyes.knownRoot(one) || /^i?frame$/.test(dom.localName(one)));
+    const html = isWhole ? dom.outerHTML(root) : flattened(root).outerHTML;
     return { html: isFrame ? html.replace(/<title[^]*?<\/title>/i, "") : html, frames };
   };
-  const isHere = (node) => node.ownerDocument === document && window === window.top;
+  const isHere = (node) => dom.ownerDocument(node) === document && window === window.top;
   const flattened = (node) => {
-    if (node.nodeType !== 1) return node.cloneNode(false);
-    let copy = node.cloneNode(false);
-    let children = (eyes.knownRoot(node) || node).childNodes;
-    if (node.localName === "slot" && node.assignedNodes) {
+    if (dom.nodeType(node) !== 1) return dom.cloneNode(node, false);
+    let copy = dom.cloneNode(node, false);
+    let children = dom.childNodes(eyes.knownRoot(node) || node);
+    if (dom.localName(node) === "slot" && node.assignedNodes) {
       const assigned = node.assignedNodes({ flatten: true });
       if (assigned.length) children = assigned;
     }
     // What a frame's addresses are relative to is lost with the frame.
     if (!isHere(node)) {
-      if (node.localName === "a" && node.hasAttribute("href")) copy.setAttribute("href", node.href);
-      if (node.localName === "img" && node.hasAttribute("src")) copy.setAttribute("src", node.src);
+      if (dom.localName(node) === "a" && dom.hasAttribute(node, "href")) copy.setAttribute("href", node.href);
+      if (dom.localName(node) === "img" && dom.hasAttribute(node, "src")) copy.setAttribute("src", node.src);
     }
-    if (/^i?frame$/.test(node.localName)) {
+    if (/^i?frame$/.test(dom.localName(node))) {
       let inner = null;
       try {
         inner = node.contentDocument;
@@ -183,7 +184,7 @@
       }
       children = inner?.body ? inner.body.childNodes : [];
     }
-    for (const child of children) copy.append(flattened(child));
+    for (const child of children) dom.append(copy, flattened(child));
     return copy;
   };
 }

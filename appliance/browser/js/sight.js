@@ -1,7 +1,8 @@
 // Scrolls, and finds text and elements. Evaluates to an object of functions. Runs in the isolated world of the main frame.
 (() => {
+  const { dom } = eyes;
   const squeeze = (text) => (text || '').replace(/\s+/g, ' ').trim();
-  const isShown = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  const isShown = (element) => dom.checkVisibility(element, { visibilityProperty: true, opacityProperty: true });
   const SKIPPED = /^(script|style|noscript|template|head)$/;
 
   // Every root of the page: the document, shadow roots, documents of frames of the same origin.
@@ -10,9 +11,9 @@
     const add = (root) => {
       if (!root || found.includes(root) || found.length > 200) return;
       found.push(root);
-      for (const element of root.querySelectorAll('*')) {
+      for (const element of dom.querySelectorAll(root, '*')) {
         if (eyes.knownRoot(element)) add(eyes.knownRoot(element));
-        else if (element.localName === 'iframe' || element.localName === 'frame') {
+        else if (dom.localName(element) === 'iframe' || dom.localName(element) === 'frame') {
           try { add(element.contentDocument); } catch { /* another origin */ }
         }
       }
@@ -22,19 +23,19 @@
   };
 
   const scrolls = (element) => {
-    const style = element.ownerDocument.defaultView.getComputedStyle(element);
-    return element.scrollHeight > element.clientHeight + 1 && /auto|scroll|overlay/.test(style.overflowY);
+    const style = dom.ownerDocument(element).defaultView.getComputedStyle(element);
+    return dom.scrollHeight(element) > dom.clientHeight(element) + 1 && /auto|scroll|overlay/.test(style.overflowY);
   };
 
   const mainScroller = () => {
     const page = document.scrollingElement || document.documentElement;
     if (!page) return null;
-    if (page.scrollHeight > innerHeight + 1 && getComputedStyle(page).overflowY !== 'hidden') return page;
+    if (dom.scrollHeight(page) > innerHeight + 1 && getComputedStyle(page).overflowY !== 'hidden') return page;
     let best = null;
     let area = 0;
     for (const element of document.querySelectorAll('body,body *')) {
-      if (element.scrollHeight <= element.clientHeight + 1 || !scrolls(element)) continue;
-      const box = element.getBoundingClientRect();
+      if (dom.scrollHeight(element) <= dom.clientHeight(element) + 1 || !scrolls(element)) continue;
+      const box = dom.getBoundingClientRect(element);
       const shown = Math.max(0, Math.min(box.right, innerWidth) - Math.max(box.left, 0)) *
         Math.max(0, Math.min(box.bottom, innerHeight) - Math.max(box.top, 0));
       if (shown > area) { area = shown; best = element; }
@@ -44,48 +45,48 @@
 
   const scrollerOf = (element) => {
     if (!element || element === globalThis) return mainScroller();
-    if (element.localName === 'iframe') {
+    if (dom.localName(element) === 'iframe') {
       try { return element.contentDocument.scrollingElement; } catch { return null; }
     }
-    for (let one = element; one; one = one.parentElement || one.getRootNode().host || null) {
-      const page = one.ownerDocument.scrollingElement;
+    for (let one = element; one; one = dom.parentElement(one) || dom.getRootNode(one).host || null) {
+      const page = dom.ownerDocument(one).scrollingElement;
       if (one === page) return page;
-      if (one !== one.ownerDocument.body && scrolls(one)) return one;
+      if (one !== dom.ownerDocument(one).body && scrolls(one)) return one;
     }
-    return element.ownerDocument.scrollingElement;
+    return dom.ownerDocument(element).scrollingElement;
   };
 
   const scrollBy = (element, pages) => {
     const scroller = scrollerOf(element);
     if (!scroller) return null;
-    const isPage = scroller === scroller.ownerDocument.scrollingElement;
-    const height = isPage ? scroller.ownerDocument.defaultView.innerHeight : scroller.clientHeight;
-    const before = scroller.scrollTop;
-    scroller.scrollBy({ top: Math.round(pages * height), behavior: 'instant' });
-    const box = isPage ? { x: 0, y: 0, width: innerWidth, height: innerHeight } : scroller.getBoundingClientRect();
+    const isPage = scroller === dom.ownerDocument(scroller).scrollingElement;
+    const height = isPage ? dom.ownerDocument(scroller).defaultView.innerHeight : dom.clientHeight(scroller);
+    const before = dom.scrollTop(scroller);
+    dom.scrollBy(scroller, { top: Math.round(pages * height), behavior: 'instant' });
+    const box = isPage ? { x: 0, y: 0, width: innerWidth, height: innerHeight } : dom.getBoundingClientRect(scroller);
     return {
-      moved: Math.round(scroller.scrollTop - before), above: Math.round(scroller.scrollTop),
-      below: Math.max(0, Math.round(scroller.scrollHeight - height - scroller.scrollTop)), height, isPage,
+      moved: Math.round(dom.scrollTop(scroller) - before), above: Math.round(dom.scrollTop(scroller)),
+      below: Math.max(0, Math.round(dom.scrollHeight(scroller) - height - dom.scrollTop(scroller))), height, isPage,
       x: Math.min(innerWidth - 1, Math.max(0, box.x + box.width / 2)), y: Math.min(innerHeight - 1, Math.max(0, box.y + box.height / 2)),
     };
   };
 
   const position = (element) => {
     const scroller = scrollerOf(element);
-    return scroller ? Math.round(scroller.scrollTop) : 0;
+    return scroller ? Math.round(dom.scrollTop(scroller)) : 0;
   };
 
   // The innermost shown element whose own text, inline children included, has the words.
   const bearers = function* (wanted) {
     for (const root of roots()) {
-      const walker = (root.ownerDocument || root).createTreeWalker(root.body || root, NodeFilter.SHOW_TEXT);
+      const walker = (dom.ownerDocument(root) || root).createTreeWalker(root.body || root, NodeFilter.SHOW_TEXT);
       let block = null;
       for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-        const holder = node.parentElement || root.host;
-        if (!holder || SKIPPED.test(holder.localName) || !node.data.trim()) continue;
+        const holder = dom.parentElement(node) || root.host;
+        if (!holder || SKIPPED.test(dom.localName(holder)) || !node.data.trim()) continue;
         if (squeeze(node.data).toLowerCase().includes(wanted)) { yield holder; continue; }
-        block = holder.closest('p,li,td,th,h1,h2,h3,h4,h5,h6,a,button,label,dt,dd,div,section') || holder;
-        if (squeeze(block.textContent).length < 5000 && squeeze(block.textContent).toLowerCase().includes(wanted)) yield block;
+        block = dom.closest(holder, 'p,li,td,th,h1,h2,h3,h4,h5,h6,a,button,label,dt,dd,div,section') || holder;
+        if (squeeze(dom.textContent(block)).length < 5000 && squeeze(dom.textContent(block)).toLowerCase().includes(wanted)) yield block;
       }
     }
   };
@@ -94,11 +95,11 @@
     const wanted = squeeze(text).toLowerCase();
     for (const holder of bearers(wanted)) {
       if (!isShown(holder)) continue;
-      const view = holder.ownerDocument.defaultView;
+      const view = dom.ownerDocument(holder).defaultView;
       const before = view.scrollY;
-      holder.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
-      const box = holder.getBoundingClientRect();
-      return { found: true, moved: Math.round(view.scrollY - before), line: squeeze(holder.innerText).slice(0, 160),
+      dom.scrollIntoView(holder, { block: 'center', inline: 'nearest', behavior: 'instant' });
+      const box = dom.getBoundingClientRect(holder);
+      return { found: true, moved: Math.round(view.scrollY - before), line: squeeze(dom.innerText(holder)).slice(0, 160),
         inView: box.bottom > 0 && box.top < view.innerHeight };
     }
     return { found: false };
@@ -127,8 +128,8 @@
 
   const pathOf = (element) => {
     const parts = [];
-    for (let one = element; one && parts.length < 4 && one.localName !== 'body'; one = one.parentElement)
-      parts.unshift(one.id ? `${one.localName}#${one.id}` : one.classList.length ? `${one.localName}.${one.classList[0]}` : one.localName);
+    for (let one = element; one && parts.length < 4 && dom.localName(one) !== 'body'; one = dom.parentElement(one))
+      parts.unshift(dom.id(one) ? `${dom.localName(one)}#${dom.id(one)}` : dom.classList(one).length ? `${dom.localName(one)}.${dom.classList(one)[0]}` : dom.localName(one));
     return parts.join(' > ');
   };
 
@@ -150,9 +151,9 @@
       return place;
     };
     for (const root of roots()) {
-      const holders = root.body ? [root.body] : [...root.children];
+      const holders = root.body ? [root.body] : [...dom.children(root)];
       for (const holder of holders) {
-        const text = holder.innerText || '';
+        const text = dom.innerText(holder) || '';
         for (const match of text.matchAll(expression)) {
           if (!match[0]) continue;
           total++;
@@ -171,20 +172,20 @@
     let total = 0;
     for (const root of roots()) {
       let matches;
-      try { matches = root.querySelectorAll(selector); }
+      try { matches = dom.querySelectorAll(root, selector); }
       catch (error) { return { error: String(error.message) }; }
       for (const element of matches) {
         total++;
         if (found.length >= most) continue;
         const attributes = {};
-        for (const { name, value } of element.attributes)
+        for (const { name, value } of dom.attributes(element))
           if (/^(id|name|type|href|src|alt|title|role|value|placeholder|datetime|content|itemprop|class|aria-.*|data-.*)$/.test(name) && value)
             attributes[name] = (/^(href|src)$/.test(name) && element[name]) && typeof element[name] === 'string' ? element[name] : value.slice(0, 200);
         // What stands in a field now, in full: in an observation long values are cut.
-        if (/^(input|textarea|select)$/.test(element.localName) && element.value) attributes.value = element.value.slice(0, 4000);
+        if (/^(input|textarea|select)$/.test(dom.localName(element)) && element.value) attributes.value = element.value.slice(0, 4000);
         if (eyes.isSecret(element)) delete attributes.value;
-        found.push({ tag: element.localName, text: squeeze(element.innerText || element.textContent).slice(0, 200), attributes,
-          children: element.childElementCount, shown: isShown(element), path: pathOf(element) });
+        found.push({ tag: dom.localName(element), text: squeeze(dom.innerText(element) || dom.textContent(element)).slice(0, 200), attributes,
+          children: dom.childElementCount(element), shown: isShown(element), path: pathOf(element) });
       }
     }
     return { total, found };

@@ -1,9 +1,10 @@
 // Tells which lines of a document are in view, and which areas they scroll in.
 {
+  const { dom } = eyes;
   // The box of an element in the viewport of this script's own document.
   const boxOf = (element) => {
-    let { left, top, right, bottom } = element.getBoundingClientRect();
-    for (let view = element.ownerDocument.defaultView; view && view !== window && view.frameElement; view = view.parent) {
+    let { left, top, right, bottom } = dom.getBoundingClientRect(element);
+    for (let view = dom.ownerDocument(element).defaultView; view && view !== window && view.frameElement; view = view.parent) {
       const frame = view.frameElement.getBoundingClientRect();
       left += frame.left;
       right += frame.left;
@@ -14,7 +15,7 @@
   };
   // Text that stands in a long container by itself has no box of its own: where it is, is not known.
   const isInView = (element) => {
-    const { left, top, right, bottom } = element.localName === "area" ? eyes.boxesOf(element)[0] : boxOf(element);
+    const { left, top, right, bottom } = dom.localName(element) === "area" ? eyes.boxesOf(element)[0] : boxOf(element);
     return bottom > 0 && top < innerHeight && right > 0 && left < innerWidth && right > left && bottom - top < 2 * innerHeight;
   };
   // On which side a block is so far from what is in view that nothing in it reaches there, if it stays inside; 0: near.
@@ -56,13 +57,13 @@
   };
 
   const DIALOGS = "dialog, [role=dialog], [role=alertdialog], [aria-modal=true], [popover]";
-  const parentOf = (element) => element.parentElement || element.getRootNode().host || element.ownerDocument.defaultView?.frameElement;
+  const parentOf = (element) => dom.parentElement(element) || dom.getRootNode(element).host || dom.ownerDocument(element).defaultView?.frameElement;
   // How surely an element lies above the rest of the page: 2 in a dialog, 1 in what keeps its place, else 0.
   const layerOf = (element, known) => {
     if (!element) return 0;
     let layer = known.get(element);
     if (layer !== undefined) return layer;
-    layer = element.matches(DIALOGS) ? 2 : layerOf(parentOf(element), known);
+    layer = dom.matches(element, DIALOGS) ? 2 : layerOf(parentOf(element), known);
     if (layer === 0 && /^(fixed|sticky)$/.test(getComputedStyle(element).position)) layer = 1;
     known.set(element, layer);
     return layer;
@@ -75,7 +76,7 @@
   const placedElements = () => {
     const found = new Set();
     for (const [x, y] of PLACES) {
-      for (let one = document.elementFromPoint(innerWidth * x, innerHeight * y); one; one = one.parentElement) found.add(one);
+      for (let one = document.elementFromPoint(innerWidth * x, innerHeight * y); one; one = dom.parentElement(one)) found.add(one);
     }
     return found;
   };
@@ -98,21 +99,21 @@
   // The innermost area around an element that scrolls by itself, null when only the page does.
   const FIELD = /^(textarea|select|input|iframe|frame)$/;
   const scrolls = (element) => {
-    if (element.scrollHeight <= element.clientHeight + 4 || element.clientHeight < 20 || FIELD.test(element.localName)) return false;
-    const { scrollingElement, body } = element.ownerDocument;
+    if (dom.scrollHeight(element) <= dom.clientHeight(element) + 4 || dom.clientHeight(element) < 20 || FIELD.test(dom.localName(element))) return false;
+    const { scrollingElement, body } = dom.ownerDocument(element);
     return element !== scrollingElement && element !== body && /auto|scroll/.test(getComputedStyle(element).overflowY);
   };
   eyes.scrollAreaOf = (element, known) => {
     if (!element) return null;
     let area = known.get(element);
     if (area !== undefined) return area;
-    area = scrolls(element) ? element : eyes.scrollAreaOf(element.parentElement || element.getRootNode().host, known);
+    area = scrolls(element) ? element : eyes.scrollAreaOf(dom.parentElement(element) || dom.getRootNode(element).host, known);
     known.set(element, area);
     return area;
   };
   eyes.scrollWords = (area) => {
-    const above = Math.round(area.scrollTop);
-    const below = Math.max(0, Math.round(area.scrollHeight - area.clientHeight - above));
-    return `<${area.localName}>(area that scrolls by itself: ${above} px above, ${below} px below)`;
+    const above = Math.round(dom.scrollTop(area));
+    const below = Math.max(0, Math.round(dom.scrollHeight(area) - dom.clientHeight(area) - above));
+    return `<${dom.localName(area)}>(area that scrolls by itself: ${above} px above, ${below} px below)`;
   };
 }

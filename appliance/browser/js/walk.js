@@ -1,6 +1,6 @@
 // Reads a document, its shadow roots and its same-origin frames into lines, in one pass over the tree.
 {
-  const { squeeze } = eyes;
+  const { squeeze, dom } = eyes;
   const SKIP = 1, BLOCK = 2, CONTROL = 3, FRAME = 4, GRAPHIC = 5, IMAGE = 6, BREAK = 7, CELL = 8, HEADING = 9, ITEM = 10;
   const LABEL = 11, SLOT = 12, MEDIA = 13, RULE = 14;
   const KINDS = Object.assign(Object.create(null), {
@@ -75,8 +75,8 @@
 
   // Goes through what an element or its shadow root holds; text in a root by itself has its place in the element.
   const visit = (parent, flags, holder = parent) => {
-    for (let node = parent.firstChild; node; node = node.nextSibling) {
-      const type = node.nodeType;
+    for (let node = dom.firstChild(parent); node; node = dom.nextSibling(node)) {
+      const type = dom.nodeType(node);
       if (type === 3) {
         if (!(flags & SILENT)) add(node.data, holder);
       } else if (type === 1) element(node, flags);
@@ -84,18 +84,18 @@
   };
   const descend = (parent, flags) => {
     if (level >= MAX_DEPTH) {
-      if (!(flags & SILENT)) add(parent.textContent, parent);
+      if (!(flags & SILENT)) add(dom.textContent(parent), parent);
       return;
     }
     level += 1;
-    const tag = parent.localName;
+    const tag = dom.localName(parent);
     const root = CAN_HOST.has(tag) || tag.includes("-") ? eyes.rootOf(parent, tag) : null;
     if (root) {
       eyes.observe(root);
       findHints(root);
       visit(root, flags, parent);
-    } else if (parent.firstElementChild === null) {
-      const text = parent.textContent;
+    } else if (dom.firstElementChild(parent) === null) {
+      const text = dom.textContent(parent);
       if (!(flags & SILENT)) add(text, parent);
       if (text === "" && CAN_HOST.has(tag)) eyes.suspect(parent);
     } else visit(parent, flags);
@@ -106,7 +106,7 @@
   const lookInside = (node, kind, flags) => {
     const style = getComputedStyle(node);
     // Not drawn at all, without a rule that says so: it is in a closed shadow root's host, and not in a slot of it.
-    if (style.display === "") eyes.suspect(node.parentElement);
+    if (style.display === "") eyes.suspect(dom.parentElement(node));
     if (style.display === "none") {
       if (kind === CONTROL && node.type === "file") control(node, flags, "hidden");
       return -1;
@@ -116,27 +116,27 @@
       if (kind === CONTROL || kind === FRAME) return -1;
       return flags | MUTE;
     }
-    if (node.checkVisibility({ visibilityProperty: true })) {
+    if (dom.checkVisibility(node, { visibilityProperty: true })) {
       // Transparent: not readable, but a styled checkbox or a file field is used through its label.
       return flags | MUTE | SEE_THROUGH;
     }
     return -1;
   };
 
-  const isFormControl = (node) => node.localName === "input" || node.localName === "select" || node.localName === "textarea";
+  const isFormControl = (node) => dom.localName(node) === "input" || dom.localName(node) === "select" || dom.localName(node) === "textarea";
 
   const element = (node, flags) => {
-    const tag = node.localName;
+    const tag = dom.localName(node);
     const kind = KINDS[tag];
     if (kind === SKIP) return;
-    if (FORMATTING.has(tag) && !node.hasAttributes()) return inline(node, flags);
+    if (FORMATTING.has(tag) && !dom.hasAttributes(node)) return inline(node, flags);
     if (flags & SEE_THROUGH) {
       if (isFormControl(node) && node.type !== "hidden") control(node, flags, "");
       else descend(node, flags);
       return;
     }
     if (kind === SLOT) return slot(node, flags);
-    if (!node.checkVisibility(VISIBLE)) {
+    if (!dom.checkVisibility(node, VISIBLE)) {
       flags = lookInside(node, kind, flags);
       if (flags < 0) return;
       if (flags & SEE_THROUGH && isFormControl(node)) {
@@ -146,7 +146,7 @@
     } else flags &= ~MUTE | (flags & SEE_THROUGH ? MUTE : 0);
     switch (kind) {
       case CONTROL:
-        if (tag === "a" && !node.hasAttribute("href") && !isMarked(node, flags)) return inline(node, flags);
+        if (tag === "a" && !dom.hasAttribute(node, "href") && !isMarked(node, flags)) return inline(node, flags);
         if (tag === "input" && node.type === "hidden") return;
         return control(node, flags, "");
       case FRAME: return frame(node, flags);
@@ -172,8 +172,8 @@
   const touchesWords = (node) => {
     const before = sink ? sink.text : buffer;
     if (before !== "" && !isSpace(before.charCodeAt(before.length - 1))) return true;
-    const next = node.nextSibling;
-    return next !== null && next.nodeType === 3 && !isSpace(next.data.charCodeAt(0));
+    const next = dom.nextSibling(node);
+    return next !== null && dom.nodeType(next) === 3 && !isSpace(next.data.charCodeAt(0));
   };
   const inline = (node, flags) => {
     if (!touchesWords(node)) return descend(node, flags);
@@ -199,24 +199,24 @@
     const assigned = node.assignedNodes({ flatten: true });
     if (!assigned.length) return visit(node, flags);
     for (const one of assigned) {
-      if (one.nodeType === 3) {
-        if (!(flags & SILENT)) add(one.data, node.parentElement || node.parentNode.host);
-      } else if (one.nodeType === 1) element(one, flags);
+      if (dom.nodeType(one) === 3) {
+        if (!(flags & SILENT)) add(one.data, dom.parentElement(node) || dom.parentNode(node).host);
+      } else if (dom.nodeType(one) === 1) element(one, flags);
     }
   };
 
   const block = (node, kind, flags) => {
     gap();
-    const tag = node.localName;
+    const tag = dom.localName(node);
     const inner = INDENTED.has(tag) && depth < 5 ? 1 : 0;
     const from = lines.length;
     const [outerGroup, outerFloats] = [group, floats];
     enter(node);
     floats = outerFloats || isPlaced;
     isPlaced = false;
-    if (tag === "dialog" || (hinted.has(node) && /^(alert)?dialog$/.test(node.getAttribute("role") || ""))) {
+    if (tag === "dialog" || (hinted.has(node) && /^(alert)?dialog$/.test(dom.getAttribute(node, "role") || ""))) {
       lines.push(new Line(node, "dialog:", false));
-      if (tag === "dialog" && node.matches(":modal")) hasModal = true;
+      if (tag === "dialog" && dom.matches(node, ":modal")) hasModal = true;
     }
     depth += inner;
     if (kind === HEADING) add(`${"#".repeat(+tag[1])} `, node);
@@ -243,7 +243,7 @@
     if (labels.has(target)) labels.get(target).push(node);
     else labels.set(target, [node]);
     // The label's text is on the line of its control; only a control that is not drawn is used through the label.
-    if (!target.checkVisibility({ visibilityProperty: true })) {
+    if (!dom.checkVisibility(target, { visibilityProperty: true })) {
       return USED_THROUGH_LABEL.test(target.type) ? control(node, flags, "") : inline(node, flags);
     }
     descend(node, flags | LABELLING | INSIDE);
@@ -253,9 +253,9 @@
     if (!(flags & INSIDE) && isMarked(node, flags)) return control(node, flags, "");
     if (flags & SILENT) return;
     const parts = flags & INSIDE ? [] : eyes.partsOf(node, hinted);
-    const words = [...node.querySelectorAll("text")].filter((one) => !parts.some((part) => part.contains(one)));
-    const name = node.getAttribute("aria-label") || eyes.titleOf(node);
-    const text = [name, ...words.map((one) => one.textContent)].filter(Boolean).join(" ");
+    const words = [...dom.querySelectorAll(node, "text")].filter((one) => !parts.some((part) => dom.contains(part, one)));
+    const name = dom.getAttribute(node, "aria-label") || eyes.titleOf(node);
+    const text = [name, ...words.map((one) => dom.textContent(one))].filter(Boolean).join(" ");
     if (text) add(` ${text} `, node);
     for (const part of parts) control(part, flags | INSIDE, "");
   };
@@ -263,27 +263,27 @@
   const image = (node, flags) => {
     if (!(flags & INSIDE) && isMarked(node, flags)) return control(node, flags, "");
     if (flags & SILENT) return;
-    const name = node.getAttribute("alt") || node.getAttribute("aria-label") || node.getAttribute("title");
+    const name = dom.getAttribute(node, "alt") || dom.getAttribute(node, "aria-label") || dom.getAttribute(node, "title");
     if (name && sink) add(` ${name} `, node);
     else if (name) add(` (image: ${name}) `, node);
-    else if (node.localName === "canvas") descend(node, flags);
+    else if (dom.localName(node) === "canvas") descend(node, flags);
     if (node.useMap) for (const area of eyes.areasOf(node)) control(area, flags, "");
   };
 
   // Elements that attributes may make a control or a dialog, found by one query per tree: cheaper than asking each.
   const HINTS = "[role], [tabindex], [onclick], [contenteditable], [inert]";
   const findHints = (root) => {
-    for (const node of root.querySelectorAll(HINTS)) {
+    for (const node of dom.querySelectorAll(root, HINTS)) {
       hinted.add(node);
-      if (node.inert) hasInert = true;
+      if (dom.inert(node)) hasInert = true;
     }
     eyes.addReacting(root, hinted);
   };
   const isExplicit = (node) => {
     if (!hinted.has(node)) return false;
-    const role = node.getAttribute("role");
+    const role = dom.getAttribute(node, "role");
     if (role !== null && ROLES.has(role)) return true;
-    return eyes.reacts(node) || node.hasAttribute("onclick") || (node.hasAttribute("contenteditable") && node.isContentEditable);
+    return eyes.reacts(node) || dom.hasAttribute(node, "onclick") || (dom.hasAttribute(node, "contenteditable") && dom.isContentEditable(node));
   };
   // Whether the element that was asked last is drawn in another place than the text around it.
   const PLACED = new Set(["absolute", "fixed", "sticky"]);
@@ -293,26 +293,26 @@
     isPlaced = false;
     if (hinted.has(node)) {
       if (isExplicit(node)) return true;
-      const tabindex = node.getAttribute("tabindex");
+      const tabindex = dom.getAttribute(node, "tabindex");
       if (tabindex !== null && tabindex[0] !== "-") return true;
     }
     // Inside of what shows a pointer everything shows it.
     if (flags & (INSIDE | POINTED)) return false;
-    if (cursorChecks > MAX_CURSOR_CHECKS && !node.hasAttributes()) return false;
+    if (cursorChecks > MAX_CURSOR_CHECKS && !dom.hasAttributes(node)) return false;
     cursorChecks += 1;
     const style = getComputedStyle(node);
-    if (node.hasAttributes() || node.localName.includes("-")) isPlaced = PLACED.has(style.position);
+    if (dom.hasAttributes(node) || dom.localName(node).includes("-")) isPlaced = PLACED.has(style.position);
     return style.cursor === "pointer";
   };
 
   // A marked element is one line, unless it is a container with things of its own inside.
   const CONTENT = "a[href], button, input, select, textarea, [role=button], [role=link], [onclick], iframe";
   const marked = (node, kind, flags) => {
-    if (node.localName === "body") return block(node, kind, flags);
+    if (dom.localName(node) === "body") return block(node, kind, flags);
     if (kind === LABEL && node.control) return label(node, flags);
     const isContainer =
-      !node.shadowRoot && (node.textContent.length > LONG_TEXT || (node.firstElementChild && node.querySelector(CONTENT)));
-    if (!isContainer || (node.isContentEditable && node.hasAttribute("contenteditable"))) return control(node, flags, "");
+      !dom.shadowRoot(node) && (dom.textContent(node).length > LONG_TEXT || (dom.firstElementChild(node) && dom.querySelector(node, CONTENT)));
+    if (!isContainer || (dom.isContentEditable(node) && dom.hasAttribute(node, "contenteditable"))) return control(node, flags, "");
     gap();
     const [outerGroup, outerFloats] = [group, floats];
     enter(node);
@@ -333,7 +333,7 @@
     const line = new Line(node, "", true);
     line.mark = mark;
     lines.push(line);
-    const tag = node.localName;
+    const tag = dom.localName(node);
     if (tag === "input" || tag === "select" || tag === "textarea" || tag === "video" || tag === "audio") return;
     if (tag === "svg" || tag === "img" || tag === "canvas" || tag === "area" || mark) return;
     const outer = sink;
@@ -347,7 +347,7 @@
 
   const frame = (node, flags) => {
     gap();
-    const box = node.getBoundingClientRect();
+    const box = dom.getBoundingClientRect(node);
     if (box.width < 10 || box.height < 10) return;
     let inner = null;
     try {

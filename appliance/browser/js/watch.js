@@ -51,7 +51,7 @@
   const looksBusy = () => {
     const body = document.body;
     if (!body) return document.readyState === "loading";
-    for (const element of body.querySelectorAll('[aria-busy="true"]')) if (element.checkVisibility()) return true;
+    for (const element of body.querySelectorAll('[aria-busy="true"]')) if (eyes.dom.checkVisibility(element)) return true;
     if (body.getElementsByTagName("*").length > 300) return false;
     const text = body.innerText;
     return text.length < 600 && WAITING_WORDS.test(text);

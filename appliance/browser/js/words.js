@@ -1,13 +1,14 @@
 // Words for elements: names, labels, states, and how a cover is called.
 {
+  const { dom } = eyes;
   const squeeze = (text) => text.replace(/\s+/g, " ").trim();
   const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
   const quote = (text) => (/^[\w./:#?=&%+~,@-]+$/.test(text) ? text : `"${text.replace(/"/g, "'")}"`);
 
   const referenced = (element, attribute) => {
-    const ids = element.getAttribute(attribute);
+    const ids = dom.getAttribute(element, attribute);
     if (!ids) return "";
-    const root = element.getRootNode();
+    const root = dom.getRootNode(element);
     const texts = ids.split(/\s+/).map((id) => (root.getElementById && root.getElementById(id)?.textContent) || "");
     return squeeze(texts.join(" "));
   };
@@ -21,31 +22,31 @@
   };
 
   const pictureName = (element) => {
-    if (element.namespaceURI === "http://www.w3.org/2000/svg") {
-      const title = [...element.children].find((child) => child.localName === "title");
-      return squeeze((title || element.querySelector("title"))?.textContent || element.querySelector("text")?.textContent || "");
+    if (dom.namespaceURI(element) === "http://www.w3.org/2000/svg") {
+      const title = [...dom.children(element)].find((child) => dom.localName(child) === "title");
+      return squeeze((title || dom.querySelector(element, "title"))?.textContent || dom.querySelector(element, "text")?.textContent || "");
     }
-    const named = element.querySelector("img[alt]:not([alt='']), [aria-label], [title], svg > title");
+    const named = dom.querySelector(element, "img[alt]:not([alt='']), [aria-label], [title], svg > title");
     if (!named) return "";
     return squeeze(
-      named.getAttribute("alt") || named.getAttribute("aria-label") || named.getAttribute("title") || named.textContent,
+      dom.getAttribute(named, "alt") || dom.getAttribute(named, "aria-label") || dom.getAttribute(named, "title") || dom.textContent(named),
     );
   };
 
   // The name of a control that has no text of its own.
   const controlName = (element, labels) => {
-    const name = referenced(element, "aria-labelledby") || squeeze(element.getAttribute("aria-label") || "");
+    const name = referenced(element, "aria-labelledby") || squeeze(dom.getAttribute(element, "aria-label") || "");
     if (name) return name;
     if (labels) return squeeze(labels.map(labelText).join(" "));
-    return squeeze(element.getAttribute("title") || element.getAttribute("alt") || "");
+    return squeeze(dom.getAttribute(element, "title") || dom.getAttribute(element, "alt") || "");
   };
 
   const SECRET = /^(cc-|one-time-code|current-password|new-password)/;
   const isSecret = (element) =>
-    element.type === "password" || SECRET.test(element.getAttribute("autocomplete") || "");
+    element.type === "password" || SECRET.test(dom.getAttribute(element, "autocomplete") || "");
 
   const shortHref = (element) => {
-    const raw = element.getAttribute("href") || element.getAttribute("xlink:href") || "";
+    const raw = dom.getAttribute(element, "href") || dom.getAttribute(element, "xlink:href") || "";
     if (/^(javascript|data):/i.test(raw)) return raw.slice(0, 11);
     // The common case, without parsing: what the browser resolved already.
     const whole = element.href;
@@ -62,14 +63,14 @@
   };
 
   const describe = (element) => {
-    const box = element.closest("dialog, [role=dialog], [role=alertdialog], [aria-modal=true]") || element;
-    const role = box.getAttribute("role") || box.localName;
+    const box = dom.closest(element, "dialog, [role=dialog], [role=alertdialog], [aria-modal=true]") || element;
+    const role = dom.getAttribute(box, "role") || dom.localName(box);
     const name =
       referenced(box, "aria-labelledby") ||
-      squeeze(box.getAttribute("aria-label") || "") ||
-      squeeze(box.querySelector("h1, h2, h3, h4, [role=heading]")?.textContent || "") ||
-      squeeze((box.textContent || "").slice(0, 200));
-    const id = box.id ? `#${box.id}` : typeof box.className === "string" && box.className ? `.${box.className.split(" ")[0]}` : "";
+      squeeze(dom.getAttribute(box, "aria-label") || "") ||
+      squeeze(dom.querySelector(box, "h1, h2, h3, h4, [role=heading]")?.textContent || "") ||
+      squeeze((dom.textContent(box) || "").slice(0, 200));
+    const id = dom.id(box) ? `#${dom.id(box)}` : typeof dom.className(box) === "string" && dom.className(box) ? `.${dom.className(box).split(" ")[0]}` : "";
     return cut(name ? `${role} ${name}` : `${role}${id}`, 60);
   };
 

@@ -1,0 +1,39 @@
+"""Actions in a form whose fields are called like what scripts ask of an element."""
+
+import pytest
+
+from appliance.words import ReceiptStatus
+from tests.appliance.actions.conftest import Hands
+
+
+@pytest.fixture
+async def page(hands: Hands) -> Hands:
+    await hands.open("zoo_clobbering.html")
+    return hands
+
+
+async def test_a_field_is_filled_and_the_button_sends_the_form(page: Hands):
+    filled = await page.act("input", on="Fine", text="all of it")
+    clicked = await page.act("click", on="Send the trap")
+
+    assert filled.status is ReceiptStatus.OK
+    assert clicked.status is ReceiptStatus.OK
+    assert await page.text("said") == "Sent: all of it"
+
+
+@pytest.mark.parametrize("name", ["parentNode", "value", "getAttribute"])
+async def test_the_fields_of_such_names_are_filled(page: Hands, name: str):
+    done = await page.act("input", on=f"Field {name}", text="mine")
+
+    assert done.status is ReceiptStatus.OK
+    assert await page.js(f"document.getElementById('f-{name}').value") == "mine"
+
+
+async def test_text_and_elements_of_such_a_page_are_found(page: Hands):
+    searched = await page.act("search_page", pattern="Inside the form")
+    found = await page.act("find_elements", selector="form")
+    scrolled = await page.act("find_text", text="The end")
+
+    assert "Inside the form" in searched.text
+    assert "trap" in (found.carried or "")
+    assert scrolled.status is ReceiptStatus.OK
