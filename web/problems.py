@@ -14,6 +14,7 @@ from litestar.exceptions import (
     ValidationException,
 )
 from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import QueryParameter
 
 from appliance.errors import MachineFault, PilothouseError, RequestInvalid, RequestRefused, TooManyRequests
 
@@ -57,7 +58,7 @@ def answer_problem(request: Request[Any, Any, Any], error: Exception) -> Respons
     if isinstance(error, PilothouseError):
         return _answer_own(error)
     if isinstance(error, ValidationException):
-        return _answer(422, FieldProblems(_list_wrong_fields(error)))
+        return _answer(422, FieldProblems(_list_wrong_fields(error, _sent_names(request))))
     if isinstance(error, HTTPException) and error.status_code < 500:
         return _answer(error.status_code, Problem(_explain(request, error)), headers=error.headers)
     if isinstance(error, RecursionError):
@@ -93,14 +94,24 @@ def _explain(request: Request[Any, Any, Any], error: HTTPException) -> str:
     return error.detail
 
 
-def _list_wrong_fields(error: ValidationException) -> list[FieldProblem]:
+def _sent_names(request: Request[Any, Any, Any]) -> dict[str, str]:
+    """Return how callers call the parameters of the handler that have another name in our code."""
+    handler = request.route_handler
+    fields = dict(handler.parsed_fn_signature.parameters)
+    for dependency in handler.resolve_dependencies().values():
+        fields |= dependency.parsed_fn_signature.parameters
+    kinds = {key: field.kwarg_definition for key, field in fields.items()}
+    return {key: kind.name for key, kind in kinds.items() if isinstance(kind, QueryParameter) and kind.name}
+
+
+def _list_wrong_fields(error: ValidationException, sent_names: dict[str, str]) -> list[FieldProblem]:
     extra: Any = error.extra
     items = cast("list[dict[str, Any]]", extra) if isinstance(extra, list) else []
-    found = [_to_field_problem(item, error.__cause__) for item in items]
+    found = [_to_field_problem(item, error.__cause__, sent_names) for item in items]
     return found or [FieldProblem(["body"], error.detail)]
 
 
-def _to_field_problem(item: dict[str, Any], cause: BaseException | None) -> FieldProblem:
+def _to_field_problem(item: dict[str, Any], cause: BaseException | None, sent_names: dict[str, str]) -> FieldProblem:
     """Name the field of one of Litestar's findings; msgspec's own message has the whole path inside a body."""
     source = str(getattr(item.get("source"), "value", item.get("source") or "body"))
     location: list[str | int] = [source]
@@ -108,7 +119,8 @@ def _to_field_problem(item: dict[str, Any], cause: BaseException | None) -> Fiel
     if path is not None:
         location += [int(part) if part.isdigit() else part for part in re.findall(r"\w+", path[1])]
     elif item.get("key") not in (None, "data"):
-        location.append(str(item["key"]))
+        key = str(item["key"])
+        location.append(sent_names.get(key, key) if source == "query" else key)
     expected = str(item.get("message", "")).replace("`", "") or "invalid"
     name = ".".join(str(part) for part in location[1:]) or "The body"
     return FieldProblem(location, f"{name} cannot be used: {expected[0].lower()}{expected[1:]}. Correct it and retry.")

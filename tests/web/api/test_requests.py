@@ -177,6 +177,9 @@ def test_stop_takes_no_body_or_a_strategy_and_names_the_words_it_knows(http: htt
         (f"/v3/sessions/{ABSENT}/messages?limit=0", "limit"),
         (f"/v3/sessions/{ABSENT}/messages?limit=101", "limit"),
         (f"/v3/sessions/{ABSENT}/messages?after=x", "after"),
+        (f"/v3/sessions/{ABSENT}/animation?format=x", "format"),
+        (f"/v3/sessions/{ABSENT}/export?scope=x", "scope"),
+        (f"/v3/sessions/{ABSENT}/files?includeUrls=x", "includeUrls"),
     ],
 )
 def test_a_query_out_of_range_is_named(http: httpx.Client, path: str, name: str) -> None:
