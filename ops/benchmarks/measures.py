@@ -68,7 +68,7 @@ def measure_idle(settle: float = 12.0) -> list[Figure]:
     with_key, _, share_with_key = time_idling({"ANTHROPIC_API_KEY": "none"}, settle)
     return [
         Figure("idle server, resident memory", memory, "MB", 110),
-        Figure("idle server with Anthropic's key, resident memory", with_key, "MB", 110),
+        Figure("idle server with Anthropic's key, resident memory", with_key, "MB"),
         Figure("supervisord, resident memory", supervisor, "MB"),
         Figure("idle server, share of a core", share, "%", 1),
         Figure("idle server with Anthropic's key, share of a core", share_with_key, "%", 1),
