@@ -6,6 +6,7 @@ from litestar.params import FromPath
 from litestar.response import Template
 
 from web.demo.catalogue import WARES, find_ware
+from web.demo.linked_data import write_linked_data
 
 
 @get("/", sync_to_thread=False)
@@ -20,7 +21,8 @@ def show_ware(slug: FromPath[str]) -> Template:
     ware = find_ware(slug)
     if ware is None:
         raise NotFoundException("The shop has no such article; see /demo/ for all it has.")
-    return Template("demo/ware.html", context={"ware": ware, "wares": WARES})
+    context = {"ware": ware, "wares": WARES, "linked_data": write_linked_data(ware)}
+    return Template("demo/ware.html", context=context)
 
 
 demo_router = Router("/demo", route_handlers=[show_shop, show_ware], include_in_schema=False)

@@ -62,7 +62,7 @@ def test_a_log_line_holds_no_secret_of_a_session_that_is_worked_on(form, tmp_pat
         "from appliance.sensitive import SensitiveData\n"
         "secrets = SensitiveData.read({'good.test': {'pw': 'hunter' + '-22'}})\n" + PROGRAM + "import logging\n"
         "structlog.get_logger().info('typed ' + secrets.values[0], seen=['x', {'y': secrets.values[0]}])\n"
-        "logging.getLogger('some.library').warning('sent %s', secrets.values[0])\n"
+        "logging.getLogger('a_library').warning('sent %s', secrets.values[0])\n"
         "try:\n    raise ValueError(secrets.values[0])\n"
         "except ValueError:\n    structlog.get_logger().exception('broke')\n"
     )
