@@ -9,9 +9,12 @@ from pydantic import BaseModel, ConfigDict
 from appliance.browser.connection import Browser
 from appliance.browser.effects import Watch
 from appliance.browser.matching import ElementKeys
+from appliance.browser.observation import Screenshot
 from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.sensitive import SensitiveData
+from appliance.store.evidence import Evidence
+from appliance.store.links import Links
 from appliance.words import Effort, ReceiptStatus
 from appliance.workspaces.clipboard import Clipboard
 from appliance.workspaces.scratchpad import Scratchpad
@@ -55,13 +58,23 @@ class Checkpoint:
     value: Any
 
 
+async def tell_nobody(code: str, text: str) -> None:
+    """Say something to a feed that is not there."""
+
+
+async def keep_nothing(screenshot: Screenshot) -> str | None:
+    """Keep a picture in a session that has no place for it."""
+
+
 @dataclass
 class ActionContext:
     """What actions work with during one run.
 
     `watch` is that of an action which a dialog interrupted: its effect is measured once the dialog is answered.
     `partial` is what is handed over should the run end without an answer. `sensitive` are the secrets that input may
-    fill in.
+    fill in. `evidence` is what was read so far, `links` what waits to be read. `tell` puts a notice (code, sentence)
+    into the feed; `keep_picture` stores one beside the screenshots of the steps and returns its name, None when it
+    was not kept. `step` is the number of the present step, `screenshot` the name of its picture.
     """
 
     browser: Browser
@@ -73,6 +86,12 @@ class ActionContext:
     watch: Watch | None = None
     partial: Checkpoint | None = None
     sensitive: SensitiveData = field(default_factory=SensitiveData)
+    evidence: Evidence = field(default_factory=Evidence)
+    links: Links = field(default_factory=Links)
+    tell: Callable[[str, str], Awaitable[None]] = tell_nobody
+    keep_picture: Callable[[Screenshot], Awaitable[str | None]] = keep_nothing
+    step: int = 0
+    screenshot: str | None = None
     clipboard: Clipboard = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,7 +105,8 @@ class Action(Generic[P]):
 
     `deadline` is in seconds. `touches_page` is False for actions that can be done while a dialog holds the page.
     `is_desk_work` is True for those that neither read nor change the browser (files, notes): after a step of nothing
-    else the page need not be looked at again.
+    else the page need not be looked at again. `needs` says whether a run has what the action works with; without it
+    the model is not told of the action.
     """
 
     name: str
@@ -96,3 +116,4 @@ class Action(Generic[P]):
     deadline: float = 30.0
     touches_page: bool = True
     is_desk_work: bool = False
+    needs: Callable[[ActionContext], bool] | None = None

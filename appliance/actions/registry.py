@@ -89,6 +89,11 @@ class Registry:
         self._actions = {action.name: action for action in actions}
         self._schema = reply_schema(actions)
 
+    @classmethod
+    def for_context(cls, context: ActionContext, actions: Sequence[Action[Any]] = ACTIONS) -> "Registry":
+        """Return the actions that a run has what they need for."""
+        return cls([action for action in actions if action.needs is None or action.needs(context)])
+
     def reply_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of a whole reply; the same object each time, not to be changed."""
         return self._schema

@@ -65,7 +65,7 @@ class Agent:
         lost = context.browser.lost
         self._metered = MeteredModel(context.model, self._budget, lost, context.sensitive)
         self._model = RetryingModel(self._metered, self._clocks, self._budget.seconds_left, lost, outlets.notice)
-        self._context = context = replace(context, model=self._model)
+        self._context = context = replace(context, model=self._model, tell=outlets.notice)
         self._progress = Progress()
         limit = ContextLimit(self._model.context_window, self._model.compacts_itself)
         archive = Archive(context.scratchpad.root, context.sensitive.redact)
@@ -152,6 +152,7 @@ class Agent:
         stating = asyncio.create_task(self._state_goal()) if self._step.number == 1 else None
         try:
             await self._sight.look(self._step, before)
+            self._context.step, self._context.screenshot = self._step.number, self._step.screenshot
             if stating is not None:
                 await stating
         finally:

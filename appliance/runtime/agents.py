@@ -53,7 +53,7 @@ def assign(session: SessionRecord, run: RunRecord, earlier: tuple[RunRecord, ...
 
 def assemble(assignment: Assignment, context: ActionContext, outlets: Outlets) -> Agent:
     """Return the agent, ready to run."""
-    return Agent(assignment, context, Registry(), outlets)
+    return Agent(assignment, context, Registry.for_context(context), outlets)
 
 
 def assemble_replay(
@@ -66,7 +66,8 @@ def assemble_replay(
         raise MachineFault(f"The record to be replayed cannot be read ({error}).") from error
     if not runs:
         raise MachineFault("The record to be replayed is gone; give the task again instead.")
-    return Replay(Original(runs[-1], source.with_model), assignment, context, Registry(), outlets)
+    original = Original(runs[-1], source.with_model)
+    return Replay(original, assignment, context, Registry.for_context(context), outlets)
 
 
 def make_context(

@@ -1,6 +1,6 @@
 """What people call a thing, and under which names pages state it."""
 
-from appliance.models.page_facts import split_words
+from appliance.store.facts import split_words
 
 _TABLE: tuple[tuple[str, str], ...] = (
     ("name, title, headline, heading, product name, item name",

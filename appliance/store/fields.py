@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import Any, Literal, cast
 from urllib.parse import urljoin, urlsplit
 
-from appliance.models.concepts import CONCEPTS
-from appliance.models.page_facts import Fact, Value, split_words
-from appliance.models.readings import (
+from appliance.store.concepts import CONCEPTS
+from appliance.store.facts import Fact, Value, split_words
+from appliance.store.readings import (
     CURRENCY_UNITS,
     find_currency,
     find_unit,

@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pytest
 
-from appliance.models.readings import (
+from appliance.store.readings import (
     find_currency,
     find_unit,
     read_date,

@@ -5,8 +5,8 @@ import pytest
 from pydantic import AnyUrl, BaseModel, Field
 
 from appliance.content import Content
-from appliance.models.page_facts import gather_facts
-from appliance.models.plain_fields import fill_fields, missing_fields, read_fields
+from appliance.store.facts import gather_facts
+from appliance.store.fields import fill_fields, missing_fields, read_fields
 
 LAMP = Content(
     url="http://127.0.0.1:8420/demo/lamps/arc?ref=1",

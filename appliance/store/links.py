@@ -1,0 +1,30 @@
+"""The links that pages were found to have, and which of them are still to be read."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class FoundLink:
+    """One link of a page: `url` is the address to the byte as the browser resolves it, `text` what a person reads.
+
+    `frame` is the address of the frame it stands in, "" for the page itself. `row` is the text of the list entry or
+    table row around it.
+    """
+
+    url: str
+    text: str
+    frame: str = ""
+    row: str = ""
+
+
+@dataclass
+class Links:
+    """The links that were found last, in page order, and the addresses that wait to be read.
+
+    `read` are the addresses that were read, `dead` those that could not be, with the reason.
+    """
+
+    found: tuple[FoundLink, ...] = ()
+    queue: list[str] = field(default_factory=list[str])
+    read: set[str] = field(default_factory=set[str])
+    dead: dict[str, str] = field(default_factory=dict[str, str])
