@@ -16,6 +16,7 @@ from appliance.browser.documents import Answer, html_of, run_in_all
 from appliance.browser.downloads import Downloads
 from appliance.browser.element import Element
 from appliance.browser.gate import Gate, Refusal
+from appliance.browser.links import EVERY_LINK, LinkFilter, links_of
 from appliance.browser.observation import Observation, TabView
 from appliance.browser.page_model import PageModel
 from appliance.browser.pdf import fetch_pdf, read_pdf, shows_pdf
@@ -27,6 +28,7 @@ from appliance.browser.tabs import Tabs
 from appliance.browser.waiting import Mark, Settled, Settling
 from appliance.content import Content
 from appliance.errors import ActionFailed, BrowserLost, BrowserUnavailable, ElementGone
+from appliance.store.links import FoundLink
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -210,6 +212,10 @@ class Browser:
     async def run_everywhere(self, function: str, *arguments: Any) -> list[Answer]:
         """Call a function in every document of the current tab, the page's own first; see `run_in_all`."""
         return await run_in_all(self.tab, function, *arguments)
+
+    async def links(self, wanted: LinkFilter = EVERY_LINK, within: Element | None = None) -> tuple[FoundLink, ...]:
+        """Return the links of the current tab in page order, those of frames in their places; see `links_of`."""
+        return await links_of(self.tab, wanted, within)
 
     def line_number(self, answer: Answer, place: int) -> int | None:
         """Return the line number, as `look_from` takes it, of a place that a document answered with."""

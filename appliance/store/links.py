@@ -8,13 +8,15 @@ class FoundLink:
     """One link of a page: `url` is the address to the byte as the browser resolves it, `text` what a person reads.
 
     `frame` is the address of the frame it stands in, "" for the page itself. `row` is the text of the list entry or
-    table row around it.
+    table row around it, one line for each piece of it. `is_shown` is False for one that a person does not see, such as
+    in a menu that is closed.
     """
 
     url: str
     text: str
     frame: str = ""
     row: str = ""
+    is_shown: bool = True
 
 
 @dataclass
