@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from appliance.actions.guard import OutputGuard
 from appliance.browser.connection import Browser
 from appliance.browser.effects import Watch
 from appliance.browser.matching import ElementKeys
@@ -88,6 +89,7 @@ class ActionContext:
     sensitive: SensitiveData = field(default_factory=SensitiveData)
     evidence: Evidence = field(default_factory=Evidence)
     links: Links = field(default_factory=Links)
+    guard: OutputGuard = field(default_factory=OutputGuard)
     tell: Callable[[str, str], Awaitable[None]] = tell_nobody
     keep_picture: Callable[[Screenshot], Awaitable[str | None]] = keep_nothing
     step: int = 0

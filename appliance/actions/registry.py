@@ -139,7 +139,9 @@ class Registry:
         receipt = await _run_safely(action, context, parsed.parameters)
         duration_ms = round((time.monotonic() - started) * 1000)
         url = receipt.url or context.browser.tab.url
-        return context.sensitive.redact_all(replace(receipt, duration_ms=duration_ms, url=url, targets=targets))
+        receipt = replace(receipt, duration_ms=duration_ms, url=url, targets=targets)
+        receipt = context.sensitive.redact_all(receipt)
+        return context.guard.pass_on(context.scratchpad, context.step, parsed.name, parsed.parameters, receipt)
 
 
 async def _run_safely(action: Action[Any], context: ActionContext, parameters: Parameters) -> Receipt:
