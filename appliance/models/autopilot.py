@@ -13,7 +13,8 @@ from appliance.errors import RunFailed
 from appliance.events import TokenCount
 from appliance.models.base import ModelRequest, OnText, Purpose, Reply, Scene
 from appliance.store.facts import gather_facts
-from appliance.store.fields import fill_fields, missing_fields, read_fields
+from appliance.store.fields import missing_fields, read_fields
+from appliance.store.filling import fill_fields
 from appliance.words import Effort, FailureKind
 
 LONGEST_TEXT = 100_000

@@ -6,7 +6,8 @@ from pydantic import AnyUrl, BaseModel, Field
 
 from appliance.content import Content
 from appliance.store.facts import gather_facts
-from appliance.store.fields import fill_fields, missing_fields, read_fields
+from appliance.store.fields import missing_fields, read_fields
+from appliance.store.filling import fill_fields
 
 LAMP = Content(
     url="http://127.0.0.1:8420/demo/lamps/arc?ref=1",
