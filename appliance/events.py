@@ -120,7 +120,23 @@ class GoalStated(Event, frozen=True, tag="goal_stated"):
     tokens: TokenCount = TokenCount()
 
 
-FeedEvent = TaskGiven | RunQueued | RunStarted | StepPlanned | ActionFinished | Notice | RunFinished | GoalStated
+class Reviewed(Event, frozen=True, tag="reviewed"):
+    """What the reviewer said of the answer that was handed in, in the given round of the talk about it, from 0.
+
+    `verdict` is None where there was none. `recorded` is set when the result stands in the record whatever the verdict
+    said: it tells whether the run counts as successful. `tokens` are those of the call.
+    """
+
+    verdict: bool | None
+    text: str
+    round: int = 0
+    recorded: bool | None = None
+    tokens: TokenCount = TokenCount()
+
+
+FeedEvent = (
+    TaskGiven | RunQueued | RunStarted | StepPlanned | ActionFinished | Notice | RunFinished | GoalStated | Reviewed
+)
 
 _decoder = msgspec.json.Decoder(FeedEvent)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from appliance.actions.base import Checkpoint
 from appliance.errors import MoneySpent, RunDone, RunEnding
-from appliance.events import TokenCount
+from appliance.events import Notice, TokenCount
 from appliance.words import Ending, FailureKind
 
 
@@ -30,7 +30,9 @@ class Outcome:
     `output` is the text or the JSON value that was handed in; else the last partial result that was saved, None
     without one. `is_successful` says that the requested shape was delivered, not that the answer is good. `failure`
     may be set beside a delivered output: the run then delivered without finishing on its own terms. `summary` is
-    written for a person.
+    written for a person. `provenance` says where each value was read (see sources.py), None where nothing is known of
+    it. `handover` is the part of the summary about what is handed over without an answer, `notice` what the feed is
+    told of it.
     """
 
     ending: Ending
@@ -42,6 +44,9 @@ class Outcome:
     steps: int
     tokens: TokenCount
     cost_usd: Decimal | None
+    provenance: dict[str, dict[str, Any]] | None = None
+    handover: str = ""
+    notice: Notice | None = None
 
 
 def settle(

@@ -14,6 +14,9 @@ from appliance.persistence.tables import runs
 from appliance.persistence.transaction import Transaction
 from appliance.words import Ending, FailureKind, RunStatus
 
+# Provenance is as long as the answer many times over, and seldom asked for.
+_COLUMNS = tuple(column for column in runs.c if column.name != "provenance")
+
 
 class RunChanges(TypedDict, total=False):
     """What becomes different about a run; what is not named stays."""
@@ -26,6 +29,7 @@ class RunChanges(TypedDict, total=False):
     is_successful: bool | None
     failure: FailureKind | None
     failure_status_code: int | None
+    provenance: dict[str, Any] | None
 
 
 async def add_run(
@@ -67,7 +71,7 @@ async def change_run(transaction: Transaction, run_id: UUID, **changes: Unpack[R
 
 async def find_run(transaction: Transaction, run_id: UUID) -> RunRecord:
     """Return the run; raises NotFound when there is none."""
-    row = (await transaction.execute(select(runs).where(runs.c.id == run_id))).first()
+    row = (await transaction.execute(select(*_COLUMNS).where(runs.c.id == run_id))).first()
     if row is None:
         raise NotFound("Run not found")
     return _to_record(row)
@@ -75,20 +79,31 @@ async def find_run(transaction: Transaction, run_id: UUID) -> RunRecord:
 
 async def find_latest_run(transaction: Transaction, session_id: UUID) -> RunRecord | None:
     """Return the session's newest run, or None while it has none."""
-    own = select(runs).where(runs.c.session_id == session_id)
+    own = select(*_COLUMNS).where(runs.c.session_id == session_id)
     row = (await transaction.execute(own.order_by(runs.c.number.desc()).limit(1))).first()
     return None if row is None else _to_record(row)
 
 
+async def find_provenance(transaction: Transaction, run_id: UUID) -> dict[str, Any] | None:
+    """Return where each value of the run's answer was read, by JSON pointer; None where nothing was kept of it."""
+    return await transaction.scalar(select(runs.c.provenance).where(runs.c.id == run_id))
+
+
+async def list_provenance(transaction: Transaction, session_id: UUID) -> dict[UUID, dict[str, Any]]:
+    """Return the provenance of the session's runs that have one."""
+    kept = select(runs.c.id, runs.c.provenance).where(runs.c.session_id == session_id, runs.c.provenance.is_not(None))
+    return {row.id: row.provenance for row in await transaction.execute(kept)}
+
+
 async def list_runs(transaction: Transaction, session_id: UUID) -> tuple[RunRecord, ...]:
     """Return the session's runs, oldest first."""
-    own = select(runs).where(runs.c.session_id == session_id)
+    own = select(*_COLUMNS).where(runs.c.session_id == session_id)
     return tuple(_to_record(row) for row in await transaction.execute(own.order_by(runs.c.number)))
 
 
 async def list_runs_in(transaction: Transaction, *statuses: RunStatus) -> tuple[RunRecord, ...]:
     """Return every run in one of the states, oldest first."""
-    matching = select(runs).where(runs.c.status.in_(statuses))
+    matching = select(*_COLUMNS).where(runs.c.status.in_(statuses))
     return tuple(_to_record(row) for row in await transaction.execute(matching.order_by(runs.c.id)))
 
 

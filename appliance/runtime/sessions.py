@@ -83,6 +83,19 @@ class Sessions:
             await session_rows.find_session(transaction, session_id)
             return await run_rows.list_runs(transaction, session_id)
 
+    async def find_provenance(self, session_id: UUID) -> dict[str, dict[str, Any]] | None:
+        """Return where each value of the latest run's answer was read, by JSON pointer; None where it is not known."""
+        async with self._database.read() as transaction:
+            await session_rows.find_session(transaction, session_id)
+            latest = await run_rows.find_latest_run(transaction, session_id)
+            return None if latest is None else await run_rows.find_provenance(transaction, latest.id)
+
+    async def list_provenance(self, session_id: UUID) -> dict[UUID, dict[str, dict[str, Any]]]:
+        """Return, for each run of the session of which it is known, where each value of its answer was read."""
+        async with self._database.read() as transaction:
+            await session_rows.find_session(transaction, session_id)
+            return await run_rows.list_provenance(transaction, session_id)
+
     async def read_events(
         self, session_id: UUID, after: UUID | None = None, before: UUID | None = None, limit: int = 100
     ) -> EventPage:

@@ -8,7 +8,7 @@ import structlog
 
 from appliance.agent.outcome import Outcome
 from appliance.errors import PilothouseError
-from appliance.events import ActionFinished, FeedEvent, GoalStated, RunFinished, StepPlanned, TokenCount
+from appliance.events import ActionFinished, FeedEvent, GoalStated, Reviewed, RunFinished, StepPlanned, TokenCount
 from appliance.feed.writer import write_event
 from appliance.models.catalog import ModelEntry
 from appliance.models.prices import price
@@ -61,7 +61,7 @@ class Tally:
 
     async def _write(self, event: FeedEvent) -> None:
         changes, spent = SessionChanges(), TokenCount()
-        if isinstance(event, StepPlanned | ActionFinished | GoalStated):
+        if isinstance(event, StepPlanned | ActionFinished | GoalStated | Reviewed):
             spent = event.tokens
             changes = _spend(self._entry, spent)
             if not isinstance(event, StepPlanned) and spent != TokenCount():
@@ -97,7 +97,17 @@ async def settle(
         "failure": outcome.failure,
         "failure_status_code": outcome.status_code,
     }
-    await change_run(transaction, run.id, status=RunStatus.ENDED, ended_at=utc_now(), ending=outcome.ending, **result)
+    await change_run(
+        transaction,
+        run.id,
+        status=RunStatus.ENDED,
+        ended_at=utc_now(),
+        ending=outcome.ending,
+        provenance=outcome.provenance,
+        **result,
+    )
+    if outcome.notice is not None:
+        await write_event(transaction, run.session_id, run.id, outcome.notice)
     finished = RunFinished(
         ending=outcome.ending,
         is_successful=outcome.is_successful,

@@ -24,5 +24,6 @@ runs = Table(
     Column("failure", Word(FailureKind)),
     Column("failure_status_code", Integer),
     Column("replays", Json),
+    Column("provenance", Json),
     UniqueConstraint("session_id", "number"),
 )

@@ -130,3 +130,20 @@ async def test_earlier_turns_are_given_with_their_answers(session, run):
     assert [turn.task for turn in turns] == ["one", "two"]
     assert turns[0].answer == '{"a": "ü"}'
     assert "timed_out" in turns[1].answer
+
+
+async def test_the_feed_is_told_what_is_handed_over_before_it_is_told_the_ending(sessions, session, equipment, run):
+    sources = {"/n": {"status": "unseen"}}
+    notice = Notice(code="store_delivered", text="What was in the answer store is delivered.")
+    outcome = replace(DELIVERED, ending=Ending.STEPS_SPENT, notice=notice, provenance=sources)
+
+    async def write(transaction):
+        await settle(transaction, run, outcome, SessionStatus.IDLE, {})
+
+    await equipment.database.writer.submit(write)
+    told, ended = [record.event for record in (await sessions.read_events(session.id)).events[-2:]]
+    assert told == notice
+    assert isinstance(ended, RunFinished)
+    assert await sessions.find_provenance(session.id) == sources
+    assert await sessions.list_provenance(session.id) == {run.id: sources}
+    assert (await sessions.list_runs(session.id))[0].output == {"n": 1}

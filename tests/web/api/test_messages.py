@@ -67,7 +67,11 @@ def test_the_goal_is_a_message_of_its_own(server: RunningServer, http: httpx.Cli
     message = visible(http, session_id)[-1]
     assert (message["role"], message["type"]) == ("assistant", "planning")
     assert message["summary"] == "One lamp and its price."
-    assert json.loads(message["data"]) == {"content": "GOAL: One lamp and its price.", "category": "goal"}
+    assert json.loads(message["data"]) == {
+        "content": "GOAL: One lamp and its price.",
+        "category": "goal",
+        "action": "goal",
+    }
 
 
 @pytest.mark.parametrize(
@@ -176,3 +180,34 @@ def read_until(lines: Any, summary: str) -> dict[str, Any]:
         if line.startswith("data:") and (data := json.loads(line.partition(":")[2]))["summary"] == summary:
             return data
     raise AssertionError("the stream ended too early")
+
+
+@pytest.mark.parametrize(
+    ("code", "category", "action"),
+    [
+        ("found_links", "read", "find_links"),
+        ("read_pages", "read", "read_pages"),
+        ("script_run", "code", "script"),
+        ("schema_seeded", "schema", "seed"),
+        ("incomplete", "schema", "completeness"),
+        ("reviewed", "judge", "review"),
+        ("review_dissent", "judge", "review"),
+        ("store_delivered", "judge", "storeComplete"),
+        ("captcha", "interaction", "captcha"),
+        ("pressure", "system", "pressure"),
+    ],
+)
+def test_a_notice_has_the_category_and_action_that_callers_sort_by(
+    server: RunningServer, http: httpx.Client, code: str, category: str, action: str
+) -> None:
+    session_id = start(server, http)
+    server.append(session_id, Notice(code=code, text="Read 14 pages."))
+    message = visible(http, session_id)[-1]
+    assert (message["role"], message["type"], message["summary"]) == ("assistant", "planning", "Read 14 pages.")
+    assert json.loads(message["data"]) == {"content": "Read 14 pages.", "category": category, "action": action}
+
+
+def test_an_ordinary_notice_has_no_category(server: RunningServer, http: httpx.Client) -> None:
+    session_id = start(server, http)
+    server.append(session_id, Notice(code="reply_repaired", text="It is asked again."))
+    assert json.loads(visible(http, session_id)[-1]["data"]) == {"content": "It is asked again."}

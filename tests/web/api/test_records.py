@@ -164,3 +164,62 @@ def test_a_session_that_is_not_there_has_nothing(server: RunningServer, http: ht
     assert http.get(f"/v3/sessions/{UUID(int=7)}/{what}").status_code == 404
     with server.client(headers={}) as stranger:
         assert stranger.get(f"/v3/sessions/{UUID(int=7)}/{what}").status_code == 401
+
+
+SOURCES = {
+    "/price": {
+        "status": "read",
+        "url": "http://b/",
+        "quote": "Price: 4 euros",
+        "at": "2026-11-30T12:00:00+00:00",
+        "step": 1,
+        "screenshot": "001-0001.jpg",
+    },
+    "/date": {"status": "absent", "reason": "The page has no date."},
+    "/name": {"status": "unseen"},
+}
+
+
+def finished(server: RunningServer, http: httpx.Client, **outcome: Any) -> UUID:
+    """Make a session whose run has ended this way."""
+    session_id = UUID(http.post("/v3/sessions", json={"task": "Find the mug", "model": "autopilot"}).json()["id"])
+    server.begin(session_id)
+    server.finish(session_id, **outcome)
+    return session_id
+
+
+@pytest.mark.parametrize("scope", ["output", "steps", "full"])
+def test_an_export_of_any_scope_says_where_each_value_was_read(
+    server: RunningServer, http: httpx.Client, scope: str
+) -> None:
+    session_id = finished(server, http, output={"price": 4, "date": None, "name": "Mug"}, provenance=SOURCES)
+    (run,) = http.get(f"/v3/sessions/{session_id}/export", params={"scope": scope}).json()["runs"]
+    assert run["output"]["price"] == 4
+    assert run["provenance"]["/price"] == {**SOURCES["/price"], "at": "2026-11-30T12:00:00Z"}
+    assert run["provenance"]["/date"] == SOURCES["/date"]
+    assert run["provenance"]["/name"] == {"status": "unseen"}
+
+
+def test_a_run_whose_answer_was_not_traced_has_no_provenance_to_export(
+    server: RunningServer, http: httpx.Client
+) -> None:
+    session_id = finished(server, http, output="4 euros")
+    (run,) = http.get(f"/v3/sessions/{session_id}/export").json()["runs"]
+    assert run["provenance"] is None
+
+
+def test_a_session_says_where_its_answer_was_read_when_it_is_asked_to(
+    server: RunningServer, http: httpx.Client
+) -> None:
+    session_id = finished(server, http, output={"price": 4}, provenance=SOURCES)
+    folders = SessionFolders.of(server.settings, session_id)
+    folders.make()
+    Image.new("RGB", (128, 80), "#cc2222").save(folders.screenshots / "001-0001.jpg")
+    assert "provenance" not in http.get(f"/v3/sessions/{session_id}").json()
+    told = http.get(f"/v3/sessions/{session_id}", params={"include": "provenance"}).json()["provenance"]
+    assert (told["/price"]["quote"], told["/date"]["reason"]) == ("Price: 4 euros", "The page has no date.")
+    assert "screenshotUrl" not in told["/name"]
+    picture = httpx.get(told["/price"]["screenshotUrl"], trust_env=False)
+    assert picture.headers["content-type"] == "image/jpeg"
+    unknown = http.get(f"/v3/sessions/{session_id}", params={"include": "everything"})
+    assert unknown.status_code == 422

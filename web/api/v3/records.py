@@ -23,7 +23,7 @@ from appliance.runtime.sessions import Sessions
 from appliance.settings import Settings
 from web.api.v3.renderings import Renderer
 from web.api.v3.shapes.records import ActionView, ExportView, ReplayRequest, RunView, StepView
-from web.api.v3.shapes.sessions import SessionView
+from web.api.v3.shapes.sessions import SessionView, SourceView
 from web.problems import PROBLEMS
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ async def export_session(
     """Return the session's runs with their answers, with their steps, or with their whole record."""
     session = await sessions.find(session_id)
     runs = await sessions.list_runs(session_id)
+    sources = await sessions.list_provenance(session_id)
     recorded: Mapping[str, RecordedRun] = {}
     if extent is not ExportScope.OUTPUT:
         recorded = await asyncio.to_thread(_load, SessionFolders.of(own_settings, session_id).record)
@@ -106,7 +107,7 @@ async def export_session(
         session_id=session_id,
         title=session.title,
         scope=extent,
-        runs=[_run(run, recorded.get(str(run.id)), extent) for run in runs],
+        runs=[_run(run, sources.get(run.id), recorded.get(str(run.id)), extent) for run in runs],
     )
     name = f'attachment; filename="session-{session_id}-{extent}.json"'
     return Response(view, headers={"Content-Disposition": name, "Cache-Control": "private, no-store"})
@@ -162,7 +163,9 @@ def _load(path: Path) -> "dict[str, RecordedRun]":
         return {}
 
 
-def _run(run: RunRecord, recorded: "RecordedRun | None", scope: ExportScope) -> RunView:
+def _run(
+    run: RunRecord, sources: dict[str, dict[str, Any]] | None, recorded: "RecordedRun | None", scope: ExportScope
+) -> RunView:
     view = RunView(
         run=run.number,
         id=run.id,
@@ -172,6 +175,7 @@ def _run(run: RunRecord, recorded: "RecordedRun | None", scope: ExportScope) -> 
         ending=run.ending,
         is_successful=run.is_successful,
         output=run.output,
+        provenance=None if sources is None else msgspec.convert(sources, dict[str, SourceView]),
         failure_kind=run.failure,
         started_at=run.started_at,
         ended_at=run.ended_at,

@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from appliance.events import (
     ActionCall,
     ActionFinished,
@@ -23,7 +25,8 @@ from appliance.persistence.records import EventRecord, SessionRecord
 from appliance.runtime.links import Signer, live_url
 from appliance.words import ReceiptStatus
 from web.api.v3.shapes.messages import MessageView
-from web.api.v3.shapes.sessions import SessionView, WarningView
+from web.api.v3.shapes.sessions import SessionView, SourceView, WarningView
+from web.notices import kind_of
 from web.screenshots import screenshot_url
 
 _SUMMARY_LENGTH = 200
@@ -91,6 +94,14 @@ class Renderer:
             llm_cost_usd=cost,
             total_cost_usd=cost,
         )
+
+    def render_sources(self, session_id: UUID, sources: Mapping[str, Mapping[str, Any]]) -> dict[str, SourceView]:
+        """Return where the values of an answer were read, each with a link to its picture."""
+        views = {pointer: msgspec.convert(source, SourceView) for pointer, source in sources.items()}
+        links = {name: self._screenshot(session_id, name) for name in {view.screenshot for view in views.values()}}
+        for view in views.values():
+            view.screenshot_url = links[view.screenshot]
+        return views
 
     def render_event(self, record: EventRecord) -> MessageView:
         """Return the message that stands for the event; every event is exactly one."""
@@ -181,11 +192,15 @@ def _say_receipt(event: ActionFinished) -> _Said:
 
 
 def _say_notice(event: Notice) -> _Said:
-    return _Said("assistant", "planning", {"content": event.text}, event.text)
+    kind = kind_of(event.code)
+    named = {} if kind is None else {"category": kind.category, "action": kind.action}
+    return _Said("assistant", "planning", {"content": event.text, **named}, event.text)
 
 
 def _say_goal(event: GoalStated) -> _Said:
-    return _Said("assistant", "planning", {"content": f"GOAL: {event.goal}", "category": "goal"}, event.goal)
+    return _Said(
+        "assistant", "planning", {"content": f"GOAL: {event.goal}", "category": "goal", "action": "goal"}, event.goal
+    )
 
 
 def _say_finished(event: RunFinished) -> _Said:

@@ -1,5 +1,6 @@
 """The calls on sessions: make or continue, list, get, stop, delete."""
 
+from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
@@ -14,6 +15,12 @@ from web.api.v3.wishes import read_strategy, read_wish
 from web.problems import PROBLEMS
 
 _LAST_PAGE = 1_000_000_000
+
+
+class SessionExtra(StrEnum):
+    """What a session is told with on request."""
+
+    PROVENANCE = "provenance"
 
 
 @post("/sessions", status_code=200, responses=PROBLEMS, tags=["sessions"], summary="Start or continue a session")
@@ -44,10 +51,17 @@ async def list_sessions(
 
 @get("/sessions/{session_id:uuid}", responses=PROBLEMS, tags=["sessions"], summary="Get a session")
 async def get_session(
-    sessions: NamedDependency[Sessions], renderer: NamedDependency[Renderer], session_id: FromPath[UUID]
+    sessions: NamedDependency[Sessions],
+    renderer: NamedDependency[Renderer],
+    session_id: FromPath[UUID],
+    include: Annotated[SessionExtra | None, QueryParameter(description="adds where the answer was read")] = None,
 ) -> SessionView:
     """Return the session as it is now."""
-    return renderer.render_session(await sessions.find(session_id))
+    view = renderer.render_session(await sessions.find(session_id))
+    if include is SessionExtra.PROVENANCE:
+        sources = await sessions.find_provenance(session_id)
+        view.provenance = None if sources is None else renderer.render_sources(session_id, sources)
+    return view
 
 
 @post(

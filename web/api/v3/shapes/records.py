@@ -6,6 +6,8 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from web.api.v3.shapes.sessions import SourceView
+
 
 class ReplayRequest(Struct, rename="camel", kw_only=True):
     """How a recorded run is done again; all may be left out. `run` counts the session's runs from 1."""
@@ -41,7 +43,10 @@ class StepView(Struct, rename="camel", kw_only=True):
 
 
 class RunView(Struct, rename="camel", kw_only=True):
-    """One run of a session; `steps` and `record` come with the wider scopes."""
+    """One run of a session; `steps` and `record` come with the wider scopes.
+
+    `provenance` says by JSON pointer where each value of `output` was read; null where nothing is known of it.
+    """
 
     run: int
     id: UUID
@@ -51,6 +56,7 @@ class RunView(Struct, rename="camel", kw_only=True):
     ending: str | None = None
     is_successful: bool | None = None
     output: Any = None
+    provenance: dict[str, SourceView] | None = None
     failure_kind: str | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None

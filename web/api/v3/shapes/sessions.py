@@ -62,6 +62,22 @@ class WarningView(Struct, rename="camel", kw_only=True):
     message: str
 
 
+class SourceView(Struct, rename="camel", kw_only=True, omit_defaults=True):
+    """Where a value of an answer was read: `status` is read, absent (`reason` says why) or unseen on any page.
+
+    `screenshot` names the picture of the page among the session's; `screenshotUrl` shows it for some minutes.
+    """
+
+    status: str
+    url: str | None = None
+    quote: str | None = None
+    at: datetime | None = None
+    step: int | None = None
+    screenshot: str | None = None
+    screenshot_url: str | None = None
+    reason: str | None = None
+
+
 class SessionView(Struct, rename="camel", kw_only=True):
     """A session. Amounts are text in plain decimal notation, times have an offset, links are absolute.
 
@@ -109,6 +125,10 @@ class SessionView(Struct, rename="camel", kw_only=True):
     proxy_used_mb: str = "0"
     agentmail_email: str | None = None
     integrations_used: list[str] = field(default_factory=list[str])
+    provenance: Annotated[
+        dict[str, SourceView] | UnsetType | None,
+        Meta(description="on request: by JSON pointer, where each value of output was read"),
+    ] = UNSET
 
 
 class SessionListView(Struct, rename="camel", kw_only=True):

@@ -1,0 +1,58 @@
+"""Where each value of an answer was read, as a JSON document by JSON pointer.
+
+Each value has an entry: {"status": "read", "url", "quote", "at", "step", "screenshot"}, {"status": "absent", "reason"}
+for what was looked for and is not there, {"status": "unseen"} for what no page has shown.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from appliance.store.evidence import Provenance
+
+Sources = dict[str, dict[str, Any]]
+
+
+def trace(answer: Any, known: Mapping[str, Any]) -> Sources:
+    """Return the sources of an answer's values; `known` has a Provenance or an Absence for some of the pointers."""
+    found: Sources = {pointer: _entry(source) for pointer, source in known.items()}
+    for pointer, value in leaves(answer):
+        if pointer not in found and value is not None:
+            above = next((above for above in _above(pointer) if above in known), None)
+            found[pointer] = {"status": "unseen"} if above is None else found[above]
+    return found
+
+
+def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value that holds no others, in order, with its JSON pointer."""
+    if isinstance(value, dict):
+        for name, field in cast("dict[str, Any]", value).items():
+            yield from leaves(field, f"{pointer}/{escape(name)}")
+    elif isinstance(value, list):
+        for number, item in enumerate(cast("list[Any]", value)):
+            yield from leaves(item, f"{pointer}/{number}")
+    else:
+        yield pointer, value
+
+
+def escape(name: str) -> str:
+    """Return a field's name as it stands in a JSON pointer (RFC 6901)."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _above(pointer: str) -> Iterator[str]:
+    while pointer:
+        pointer = pointer.rpartition("/")[0]
+        yield pointer
+
+
+def _entry(source: Any) -> dict[str, Any]:
+    if not isinstance(source, Provenance):
+        return {"status": "absent", "reason": source.reason}
+    return {
+        "status": "read",
+        "url": source.url,
+        "quote": source.quote,
+        "at": source.at.isoformat(),
+        "step": source.step,
+        "screenshot": source.screenshot,
+    }

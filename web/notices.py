@@ -1,0 +1,32 @@
+"""What the codes of notices stand for: category and action for callers of the API, a short word for people."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class NoticeKind:
+    """`category` and `action` are fixed words of the API; `word` stands before the notice on pages."""
+
+    category: str
+    action: str
+    word: str
+
+
+_KINDS: Mapping[str, NoticeKind] = {
+    "found_links": NoticeKind("read", "find_links", "links"),
+    "read_pages": NoticeKind("read", "read_pages", "pages"),
+    "script_run": NoticeKind("code", "script", "code"),
+    "schema_seeded": NoticeKind("schema", "seed", "answer"),
+    "incomplete": NoticeKind("schema", "completeness", "answer"),
+    "store_delivered": NoticeKind("judge", "storeComplete", "answer"),
+    "reviewed": NoticeKind("judge", "review", "review"),
+    "review_dissent": NoticeKind("judge", "review", "review"),
+    "captcha": NoticeKind("interaction", "captcha", "captcha"),
+    "pressure": NoticeKind("system", "pressure", "machine"),
+}
+
+
+def kind_of(code: str) -> NoticeKind | None:
+    """Return what a notice's code stands for, None for one that says all in its text."""
+    return _KINDS.get(code)
