@@ -62,7 +62,9 @@ class Briefing:
         notes = Notes(scratchpad.describe(is_evidence), scratchpad.todo)
         request = self._window.compose(step, notes, self._notices(step), with_image=self._context.model.sees_images)
         slowness = self._context.model.slowness(request.effort)
-        return replace(request, timeout=clocks.model_call * slowness)
+        assert request.scene is not None
+        scene = replace(request.scene, links=self._context.links)
+        return replace(request, timeout=clocks.model_call * slowness, scene=scene)
 
     def _notices(self, step: Step) -> tuple[str, ...]:
         notices = [prompt.step_notice(step.number, self._assignment.max_steps)]

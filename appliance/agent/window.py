@@ -104,6 +104,7 @@ class Window:
         self._latest: PageText | None = None
         self._files = _Files()
         self._carried: str | None = None
+        self._last: tuple[tuple[str, str, str], ...] = ()
         self._is_whole = False
         self._last_size = 0
 
@@ -115,6 +116,7 @@ class Window:
         """Add a finished step to the history, and keep what it fetched for the step that follows."""
         self._history.add_step(step)
         self._carried = step.carried
+        self._last = receipts_of(step)
         self._is_whole = False
 
     def compose(self, step: Step, notes: Notes, notices: tuple[str, ...], *, with_image: bool) -> ModelRequest:
@@ -144,7 +146,17 @@ class Window:
             messages=(Message("user", (*parts, Text("\n".join(tail)))),),
             shape=self._shape,
             effort=task.effort,
-            scene=Scene(task.task, task.output_schema, observation.url, step.number, self._carried),
+            scene=Scene(
+                task.task,
+                task.output_schema,
+                observation.url,
+                step.number,
+                self._carried,
+                lines=observation.lines,
+                last=self._last,
+                max_steps=task.max_steps,
+                only_done=step.limit is not None,
+            ),
         )
 
     # ---- compaction ---------------------------------------------------------------------------------------------
@@ -295,6 +307,15 @@ def corrected(request: ModelRequest, reply: str, correction: str) -> ModelReques
     rejected = cut(reply, 4_000) or "(nothing)"
     turns = (Message("assistant", (Text(rejected),)), Message("user", (Text(correction),)))
     return replace(request, messages=(*request.messages, *turns))
+
+
+def receipts_of(step: Step) -> tuple[tuple[str, str, str], ...]:
+    """Return what a step did: of each action the name, the status and what its receipt says."""
+    actions = step.plan.actions if step.plan is not None else ()
+    return tuple(
+        (action.call.name, receipt.status.value, receipt.text)
+        for action, receipt in zip(actions, step.receipts, strict=False)
+    )
 
 
 def text_of(request: ModelRequest) -> str:

@@ -4,11 +4,15 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from appliance.content import Content
 from appliance.events import TokenCount
+from appliance.store.links import Links
 from appliance.words import Effort
+
+if TYPE_CHECKING:
+    from appliance.store.coverage import Coverage
 
 OnText = Callable[[str], Awaitable[None]]
 """Called with each piece of a reply's text as it is written."""
@@ -21,6 +25,7 @@ class Purpose(StrEnum):
     EXTRACT = "extract"
     GOAL = "goal"
     COMPACTION = "compaction"
+    REVIEW = "review"
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,11 @@ class ReplyShape:
 class Scene:
     """The facts behind a request in typed form, for a model that plans without reading prose.
 
-    `carried` is the full text that the last action handed over, if any; `content` is set for Purpose.EXTRACT.
+    `carried` is the full text that the last action handed over, if any; `content` is set for Purpose.EXTRACT. `lines`
+    are those of the observation, with the numbers of its elements. `last` are the actions of the step before: name,
+    status and what its receipt says. `links` are those found and read so far, `coverage` is what the answer has and
+    lacks, None without a schema. `max_steps` is how many steps the run may take, `only_done` says that an answer alone
+    is accepted now.
     """
 
     task: str
@@ -84,6 +93,12 @@ class Scene:
     step: int = 1
     carried: str | None = None
     content: Content | None = None
+    lines: tuple[str, ...] = ()
+    last: tuple[tuple[str, str, str], ...] = ()
+    links: Links | None = None
+    coverage: "Coverage | None" = None
+    max_steps: int = 100
+    only_done: bool = False
 
 
 @dataclass(frozen=True)
