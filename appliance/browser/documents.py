@@ -33,6 +33,22 @@ class Answer:
     value: Any
 
 
+@dataclass(frozen=True)
+class Frame:
+    """A frame of a tab: Chromium's id of it, its address, and the session that answers for it."""
+
+    id: str
+    url: str
+    session_id: str
+
+
+async def frames_of(tab: Tab) -> list[Frame]:
+    """Return the frames of a tab, those of every process, at most 60; the page itself is none of them."""
+    sessions = {tab.session_id, *tab.frames.sessions.values()}
+    trees = await asyncio.gather(*(_frame_tree(tab, session) for session in sessions))
+    return [frame for tree in trees for frame in tree if frame.id != tab.frames.main_id][:MAX_DOCUMENTS]
+
+
 async def frame_id_of(tab: Tab, link: FrameLink) -> str:
     """Return Chromium's id of the frame in an element; raises ActionFailed when there is none, CdpError."""
     world = link.world
@@ -58,21 +74,19 @@ async def run_in_all(tab: Tab, function: str, *arguments: Any) -> list[Answer]:
     """
     value = await tab.run(function, *arguments)
     own = Answer("", await tab.frames.world(), value)
-    sessions = {tab.session_id, *tab.frames.sessions.values()}
-    trees = await asyncio.gather(*(_frame_tree(tab, session) for session in sessions))
-    frames = [frame for tree in trees for frame in tree if frame[0] != tab.frames.main_id][:MAX_DOCUMENTS]
+    frames = await frames_of(tab)
     elsewhere = ELSEWHERE.replace("{function}", function)
 
-    async def ask(frame_id: str, url: str, session_id: str) -> Answer | None:
+    async def ask(frame: Frame) -> Answer | None:
         try:
             async with asyncio.timeout(FRAME_SECONDS):
-                world = await tab.frames.world(frame_id, session_id)
+                world = await tab.frames.world(frame.id, frame.session_id)
                 value = await tab.run(elsewhere, *arguments, world=world)
         except (TimeoutError, CdpError, ActionFailed):
             return None
-        return Answer(url, world, value) if value is not None else None
+        return Answer(frame.url, world, value) if value is not None else None
 
-    answers = await asyncio.gather(*(ask(*frame) for frame in frames))
+    answers = await asyncio.gather(*map(ask, frames))
     return [own, *(answer for answer in answers if answer is not None)]
 
 
@@ -106,16 +120,16 @@ async def _frame_html(tab: Tab, link: FrameLink, depth: int) -> str:
     return await _with_frames(tab, found, world, depth + 1)
 
 
-async def _frame_tree(tab: Tab, session_id: str) -> list[tuple[str, str, str]]:
-    """Return id, address and session of the frames of a session."""
+async def _frame_tree(tab: Tab, session_id: str) -> list[Frame]:
+    """Return the frames of a session."""
     try:
         answer = await tab.send("Page.getFrameTree", session_id=session_id, timeout=FRAME_SECONDS)
     except (CdpError, ActionFailed):
         return []
-    found: list[tuple[str, str, str]] = []
+    found: list[Frame] = []
     trees = [answer["frameTree"]]
     while trees:
         tree = trees.pop(0)
-        found.append((tree["frame"]["id"], tree["frame"]["url"], session_id))
+        found.append(Frame(tree["frame"]["id"], tree["frame"]["url"], session_id))
         trees += tree.get("childFrames", ())
     return found

@@ -179,8 +179,15 @@ class Activity:
 class Watched(Protocol):
     """What settling needs to know of a tab."""
 
-    activity: Activity
-    closed: bool
+    @property
+    def activity(self) -> Activity:
+        """What the document is doing."""
+        ...
+
+    @property
+    def closed(self) -> bool:
+        """Whether the tab is gone."""
+        ...
 
     @property
     def is_blocked(self) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs, quote, urlsplit
 
+from tests.site.bulk import BULK_ROUTES
 from tests.site.generated import pdf, rows_page, shelf_page
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
@@ -261,4 +262,5 @@ ROUTES: dict[str, Callable[[_Handler, Query, bytes], None]] = {
     "/rows": _rows,
     "/shelf": _shelf,
     "/echo": _echo,
+    **BULK_ROUTES,
 }

@@ -131,5 +131,79 @@
     return JSON.stringify({ url: location.href, links });
   };
 
-  return { find };
+  // ---- going through what loads as it is scrolled -----------------------------------------------------------------
+
+  const up = (element) => dom.parentElement(element) || dom.getRootNode(element).host || null;
+  const parts = (globalThis.pilothouseParts ??= { left: new Map() });
+
+  // What can be scrolled: the page, frames of its origin, and areas that hold links.
+  const areasOf = () => {
+    const areas = new Set();
+    const known = new Map();
+    const roots = new Set([document]);
+    for (const { node } of within(null)) {
+      roots.add(dom.getRootNode(node));
+      roots.add(dom.ownerDocument(node));
+      for (let area = eyes.scrollAreaOf(node, known); area; area = eyes.scrollAreaOf(up(area), known)) areas.add(area);
+    }
+    for (const root of roots) {
+      const page = root.scrollingElement;
+      if (page && dom.scrollHeight(page) > heightOf(page) + 1) areas.add(page);
+    }
+    return { areas: [...areas], roots: [...roots] };
+  };
+  const isPage = (area) => area === dom.ownerDocument(area).scrollingElement;
+  const heightOf = (area) => (isPage(area) ? dom.ownerDocument(area).defaultView.innerHeight : dom.clientHeight(area));
+  const isAtEnd = (area) => dom.scrollTop(area) + heightOf(area) >= dom.scrollHeight(area) - 2;
+
+  const FRAME_MS = 50;
+  // Once the page is drawn as it is now; a page that is not drawn is not waited for.
+  const drawn = () =>
+    new Promise((resolve) => {
+      requestAnimationFrame(() => setTimeout(resolve));
+      setTimeout(resolve, FRAME_MS);
+    });
+  const hasScripts = () =>
+    document.scripts.length > 0 ||
+    performance.getEntriesByType("resource").some((entry) => entry.initiatorType === "script" || /\.m?js(\?|$)/.test(entry.name));
+
+  const ALIKE_STEPS = 5;
+  const MOST_STEPS = 60;
+  // Scrolls down a height at a time until something is added or taken away, or the end is reached; when nothing comes
+  // of several steps, straight to the end. Goes on from where the last call came to.
+  const sweep = async () => {
+    const { areas, roots } = areasOf();
+    let changed = false;
+    const observer = new MutationObserver(() => (changed = true));
+    for (const root of roots) observer.observe(root, { childList: true, subtree: true });
+    const started = areas.filter((area) => !parts.left.has(area));
+    for (const area of started) parts.left.set(area, dom.scrollTop(area));
+    const isAlive = hasScripts();
+    let moved = false;
+    for (let step = 0; isAlive && step < MOST_STEPS && !changed; step += 1) {
+      const open = areas.filter((area) => !isAtEnd(area));
+      if (!open.length) break;
+      for (const area of open) {
+        const top = step < ALIKE_STEPS ? Math.max(20, heightOf(area) * 0.9) : dom.scrollHeight(area);
+        dom.scrollBy(area, { top, behavior: "instant" });
+      }
+      moved = true;
+      await drawn();
+    }
+    // What came of the last step may be drawn only now.
+    if (moved && !changed) await drawn();
+    observer.disconnect();
+    return {
+      moved, changed, alive: isAlive, areas: areas.some((area) => !isPage(area)),
+      end: areas.every(isAtEnd),
+      height: areas.reduce((sum, area) => sum + dom.scrollHeight(area), 0),
+    };
+  };
+  // Scrolls back to where everything was before the first sweep.
+  const restore = () => {
+    for (const [area, top] of parts.left) if (dom.isConnected(area)) area.scrollTo({ top, behavior: "instant" });
+    parts.left.clear();
+    return true;
+  };
+  return { find, sweep, restore };
 })()
