@@ -103,3 +103,8 @@ def test_of_very_many_choices_the_first_thousands_are_read_and_all_that_follows_
     assert "Choice 2000" not in content.markdown
     assert content.markdown.startswith("Before")
     assert content.markdown.endswith("Behind")
+
+
+def test_the_page_that_follows_is_told_where_the_page_says_which_it_is():
+    content = read_html('<nav><a href="?page=2" rel="nofollow next">More</a></nav>', "http://a.test/")
+    assert content.meta == (("next", "?page=2"),)
