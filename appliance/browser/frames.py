@@ -26,6 +26,7 @@ SCRIPTS = (
     "watch.js",
     "words.js",
     "graphics.js",
+    "kin.js",
     "walk.js",
     "describe.js",
     "view.js",

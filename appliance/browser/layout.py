@@ -64,6 +64,8 @@ class Part:
 
     def lines_before(self, place: int) -> int:
         """Return how many lines stand before this place, those of frames included."""
+        if not self.walk.frames:
+            return place
         return place + sum(_size(self.frames[reference]) for reference, at in self.walk.frames if at < place)
 
     def number_in(self, world: World, place: int) -> int | None:

@@ -39,6 +39,8 @@
   dom.nodeType = (node) => nodeType.call(node);
   dom.textContent = (node) => textContent.call(node);
   dom.parentElement = (node) => parentElement.call(node);
+  // Of what is an element for sure.
+  dom.tagOf = (node) => localName.call(node);
   dom.localName = (node) => (nodeType.call(node) === 1 ? localName.call(node) : undefined);
   dom.firstElementChild = (node) => firstElementChild.call(node);
   dom.shadowRoot = (node) => (nodeType.call(node) === 1 ? shadowRoot.call(node) : undefined);

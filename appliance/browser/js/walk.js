@@ -1,6 +1,8 @@
 // Reads a document, its shadow roots and its same-origin frames into lines, in one pass over the tree.
 {
-  const { squeeze, dom } = eyes;
+  const { squeeze, dom, Kin } = eyes;
+  // Asked of every node: taken out of `dom`, whose fields are slower to reach.
+  const { firstChild, nextSibling, nodeType, tagOf, textContent, firstElementChild, hasAttributes, getAttribute, checkVisibility } = dom;
   const SKIP = 1, BLOCK = 2, CONTROL = 3, FRAME = 4, GRAPHIC = 5, IMAGE = 6, BREAK = 7, CELL = 8, HEADING = 9, ITEM = 10;
   const LABEL = 11, SLOT = 12, MEDIA = 13, RULE = 14;
   const KINDS = Object.assign(Object.create(null), {
@@ -23,11 +25,9 @@
   const SILENT = MUTE | LABELLING;
   const MAX_DEPTH = 800;
   const LONG_TEXT = 240;
-  // In very large documents, only elements that carry attributes are asked for their cursor after this many.
-  const MAX_CURSOR_CHECKS = 12000;
 
   // What one walk is filling.
-  let lines, buffer, anchor, sink, depth, level, cursorChecks, group, floats;
+  let lines, buffer, anchor, sink, depth, level, group, floats, kin;
   let labels = new Map();
   let hinted = new Set();
   let hasInert = false;
@@ -42,9 +42,8 @@
       this.mark = "";
       this.frame = false;
       this.container = false;
-      // The block it stands in, and whether it may be drawn elsewhere than that.
-      this.group = group;
-      this.floats = floats;
+      this.group = group; // the block it stands in
+      this.floats = floats; // whether it may be drawn elsewhere than that
     }
   }
 
@@ -75,30 +74,37 @@
 
   // Goes through what an element or its shadow root holds; text in a root by itself has its place in the element.
   const visit = (parent, flags, holder = parent) => {
-    for (let node = dom.firstChild(parent); node; node = dom.nextSibling(node)) {
-      const type = dom.nodeType(node);
+    for (let node = firstChild(parent); node; node = nextSibling(node)) {
+      const type = nodeType(node);
       if (type === 3) {
         if (!(flags & SILENT)) add(node.data, holder);
       } else if (type === 1) element(node, flags);
     }
   };
-  const descend = (parent, flags) => {
+  const descend = (parent, flags, tag = tagOf(parent)) => {
     if (level >= MAX_DEPTH) {
-      if (!(flags & SILENT)) add(dom.textContent(parent), parent);
+      if (!(flags & SILENT)) add(textContent(parent), parent);
       return;
     }
     level += 1;
-    const tag = dom.localName(parent);
     const root = CAN_HOST.has(tag) || tag.includes("-") ? eyes.rootOf(parent, tag) : null;
     if (root) {
       eyes.observe(root);
       findHints(root);
+      const outer = kin;
+      kin = new Kin();
       visit(root, flags, parent);
-    } else if (dom.firstElementChild(parent) === null) {
-      const text = dom.textContent(parent);
+      kin = outer;
+    } else if (firstElementChild(parent) === null) {
+      const text = textContent(parent);
       if (!(flags & SILENT)) add(text, parent);
       if (text === "" && CAN_HOST.has(tag)) eyes.suspect(parent);
-    } else visit(parent, flags);
+    } else {
+      const outer = kin;
+      kin = kin.of(parent, tag);
+      visit(parent, flags);
+      kin = outer;
+    }
     level -= 1;
   };
 
@@ -116,27 +122,27 @@
       if (kind === CONTROL || kind === FRAME) return -1;
       return flags | MUTE;
     }
-    if (dom.checkVisibility(node, { visibilityProperty: true })) {
+    if (checkVisibility(node, { visibilityProperty: true })) {
       // Transparent: not readable, but a styled checkbox or a file field is used through its label.
       return flags | MUTE | SEE_THROUGH;
     }
     return -1;
   };
 
-  const isFormControl = (node) => dom.localName(node) === "input" || dom.localName(node) === "select" || dom.localName(node) === "textarea";
+  const isFormControl = (node) => tagOf(node) === "input" || tagOf(node) === "select" || tagOf(node) === "textarea";
 
   const element = (node, flags) => {
-    const tag = dom.localName(node);
+    const tag = tagOf(node);
     const kind = KINDS[tag];
     if (kind === SKIP) return;
-    if (FORMATTING.has(tag) && !dom.hasAttributes(node)) return inline(node, flags);
+    if (FORMATTING.has(tag) && !hasAttributes(node)) return inline(node, flags);
     if (flags & SEE_THROUGH) {
       if (isFormControl(node) && node.type !== "hidden") control(node, flags, "");
       else descend(node, flags);
       return;
     }
     if (kind === SLOT) return slot(node, flags);
-    if (!dom.checkVisibility(node, VISIBLE)) {
+    if (!checkVisibility(node, VISIBLE)) {
       flags = lookInside(node, kind, flags);
       if (flags < 0) return;
       if (flags & SEE_THROUGH && isFormControl(node)) {
@@ -172,8 +178,8 @@
   const touchesWords = (node) => {
     const before = sink ? sink.text : buffer;
     if (before !== "" && !isSpace(before.charCodeAt(before.length - 1))) return true;
-    const next = dom.nextSibling(node);
-    return next !== null && dom.nodeType(next) === 3 && !isSpace(next.data.charCodeAt(0));
+    const next = nextSibling(node);
+    return next !== null && nodeType(next) === 3 && !isSpace(next.data.charCodeAt(0));
   };
   const inline = (node, flags) => {
     if (!touchesWords(node)) return descend(node, flags);
@@ -199,22 +205,22 @@
     const assigned = node.assignedNodes({ flatten: true });
     if (!assigned.length) return visit(node, flags);
     for (const one of assigned) {
-      if (dom.nodeType(one) === 3) {
+      if (nodeType(one) === 3) {
         if (!(flags & SILENT)) add(one.data, dom.parentElement(node) || dom.parentNode(node).host);
-      } else if (dom.nodeType(one) === 1) element(one, flags);
+      } else if (nodeType(one) === 1) element(one, flags);
     }
   };
 
   const block = (node, kind, flags) => {
     gap();
-    const tag = dom.localName(node);
+    const tag = tagOf(node);
     const inner = INDENTED.has(tag) && depth < 5 ? 1 : 0;
     const from = lines.length;
     const [outerGroup, outerFloats] = [group, floats];
     enter(node);
     floats = outerFloats || isPlaced;
     isPlaced = false;
-    if (tag === "dialog" || (hinted.has(node) && /^(alert)?dialog$/.test(dom.getAttribute(node, "role") || ""))) {
+    if (tag === "dialog" || (hinted.has(node) && /^(alert)?dialog$/.test(getAttribute(node, "role") || ""))) {
       lines.push(new Line(node, "dialog:", false));
       if (tag === "dialog" && dom.matches(node, ":modal")) hasModal = true;
     }
@@ -243,7 +249,7 @@
     if (labels.has(target)) labels.get(target).push(node);
     else labels.set(target, [node]);
     // The label's text is on the line of its control; only a control that is not drawn is used through the label.
-    if (!dom.checkVisibility(target, { visibilityProperty: true })) {
+    if (!checkVisibility(target, { visibilityProperty: true })) {
       return USED_THROUGH_LABEL.test(target.type) ? control(node, flags, "") : inline(node, flags);
     }
     descend(node, flags | LABELLING | INSIDE);
@@ -254,8 +260,8 @@
     if (flags & SILENT) return;
     const parts = flags & INSIDE ? [] : eyes.partsOf(node, hinted);
     const words = [...dom.querySelectorAll(node, "text")].filter((one) => !parts.some((part) => dom.contains(part, one)));
-    const name = dom.getAttribute(node, "aria-label") || eyes.titleOf(node);
-    const text = [name, ...words.map((one) => dom.textContent(one))].filter(Boolean).join(" ");
+    const name = getAttribute(node, "aria-label") || eyes.titleOf(node);
+    const text = [name, ...words.map((one) => textContent(one))].filter(Boolean).join(" ");
     if (text) add(` ${text} `, node);
     for (const part of parts) control(part, flags | INSIDE, "");
   };
@@ -263,10 +269,10 @@
   const image = (node, flags) => {
     if (!(flags & INSIDE) && isMarked(node, flags)) return control(node, flags, "");
     if (flags & SILENT) return;
-    const name = dom.getAttribute(node, "alt") || dom.getAttribute(node, "aria-label") || dom.getAttribute(node, "title");
+    const name = getAttribute(node, "alt") || getAttribute(node, "aria-label") || getAttribute(node, "title");
     if (name && sink) add(` ${name} `, node);
     else if (name) add(` (image: ${name}) `, node);
-    else if (dom.localName(node) === "canvas") descend(node, flags);
+    else if (tagOf(node) === "canvas") descend(node, flags);
     if (node.useMap) for (const area of eyes.areasOf(node)) control(area, flags, "");
   };
 
@@ -281,37 +287,35 @@
   };
   const isExplicit = (node) => {
     if (!hinted.has(node)) return false;
-    const role = dom.getAttribute(node, "role");
+    const role = getAttribute(node, "role");
     if (role !== null && ROLES.has(role)) return true;
     return eyes.reacts(node) || dom.hasAttribute(node, "onclick") || (dom.hasAttribute(node, "contenteditable") && dom.isContentEditable(node));
   };
   // Whether the element that was asked last is drawn in another place than the text around it.
-  const PLACED = new Set(["absolute", "fixed", "sticky"]);
   let isPlaced = false;
   // Whether an element that is no control by its tag was made one.
   const isMarked = (node, flags) => {
     isPlaced = false;
     if (hinted.has(node)) {
       if (isExplicit(node)) return true;
-      const tabindex = dom.getAttribute(node, "tabindex");
+      const tabindex = getAttribute(node, "tabindex");
       if (tabindex !== null && tabindex[0] !== "-") return true;
     }
     // Inside of what shows a pointer everything shows it.
     if (flags & (INSIDE | POINTED)) return false;
-    if (cursorChecks > MAX_CURSOR_CHECKS && !dom.hasAttributes(node)) return false;
-    cursorChecks += 1;
-    const style = getComputedStyle(node);
-    if (dom.hasAttributes(node) || dom.localName(node).includes("-")) isPlaced = PLACED.has(style.position);
-    return style.cursor === "pointer";
+    const alike = kin.of(node);
+    alike.ask(node);
+    ({ isPlaced } = alike);
+    return alike.isPointed;
   };
 
   // A marked element is one line, unless it is a container with things of its own inside.
   const CONTENT = "a[href], button, input, select, textarea, [role=button], [role=link], [onclick], iframe";
   const marked = (node, kind, flags) => {
-    if (dom.localName(node) === "body") return block(node, kind, flags);
+    if (tagOf(node) === "body") return block(node, kind, flags);
     if (kind === LABEL && node.control) return label(node, flags);
     const isContainer =
-      !dom.shadowRoot(node) && (dom.textContent(node).length > LONG_TEXT || (dom.firstElementChild(node) && dom.querySelector(node, CONTENT)));
+      !dom.shadowRoot(node) && (textContent(node).length > LONG_TEXT || (firstElementChild(node) && dom.querySelector(node, CONTENT)));
     if (!isContainer || (dom.isContentEditable(node) && dom.hasAttribute(node, "contenteditable"))) return control(node, flags, "");
     gap();
     const [outerGroup, outerFloats] = [group, floats];
@@ -333,7 +337,7 @@
     const line = new Line(node, "", true);
     line.mark = mark;
     lines.push(line);
-    const tag = dom.localName(node);
+    const tag = tagOf(node);
     if (tag === "input" || tag === "select" || tag === "textarea" || tag === "video" || tag === "audio") return;
     if (tag === "svg" || tag === "img" || tag === "canvas" || tag === "area" || mark) return;
     const outer = sink;
@@ -359,15 +363,16 @@
     if (!inner) return;
     eyes.observe(inner);
     findHints(inner);
-    const [outer, outerGroup] = [sink, group];
+    const [outer, outerGroup, outerKin] = [sink, group, kin];
     sink = null;
+    kin = new Kin();
     enter(node);
     depth += 1;
     const root = inner.body || inner.documentElement;
     if (root) descend(root, flags & ~INSIDE);
     flush();
     depth -= 1;
-    [sink, group] = [outer, outerGroup];
+    [sink, group, kin] = [outer, outerGroup, outerKin];
   };
 
   // Reads the document and returns its lines, with what is needed to write them out.
@@ -377,7 +382,7 @@
     hinted = new Set();
     hasInert = hasModal = false;
     findHints(document);
-    cursorChecks = 0;
+    kin = new Kin();
     buffer = "";
     sink = null;
     anchor = document.body;
@@ -389,6 +394,7 @@
     const root = document.body || document.documentElement;
     if (root) descend(root, 0);
     flush();
+    kin = null;
     return { lines, labels, hasInert, hasModal, top };
   };
 }

@@ -1,7 +1,9 @@
 // Words for elements: names, labels, states, and how a cover is called.
 {
   const { dom } = eyes;
-  const squeeze = (text) => text.replace(/\s+/g, " ").trim();
+  // Most texts are tight already: to test one is cheaper than to make another.
+  const LOOSE = /[^\S ]|  |^ | $/;
+  const squeeze = (text) => (LOOSE.test(text) ? text.replace(/\s+/g, " ").trim() : text);
   const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
   const quote = (text) => (/^[\w./:#?=&%+~,@-]+$/.test(text) ? text : `"${text.replace(/"/g, "'")}"`);
 
