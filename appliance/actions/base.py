@@ -18,6 +18,7 @@ from appliance.store.evidence import Evidence
 from appliance.store.links import Links
 from appliance.words import Effort, ReceiptStatus
 from appliance.workspaces.clipboard import Clipboard
+from appliance.workspaces.sandbox import Sandbox
 from appliance.workspaces.scratchpad import Scratchpad
 
 
@@ -75,7 +76,8 @@ class ActionContext:
     `partial` is what is handed over should the run end without an answer. `sensitive` are the secrets that input may
     fill in. `evidence` is what was read so far, `links` what waits to be read. `tell` puts a notice (code, sentence)
     into the feed; `keep_picture` stores one beside the screenshots of the steps and returns its name, None when it
-    was not kept. `step` is the number of the present step, `screenshot` the name of its picture.
+    was not kept. `step` is the number of the present step, `screenshot` the name of its picture. `sandbox` is where
+    scripts run, None on a machine that cannot have one.
     """
 
     browser: Browser
@@ -90,6 +92,7 @@ class ActionContext:
     evidence: Evidence = field(default_factory=Evidence)
     links: Links = field(default_factory=Links)
     guard: OutputGuard = field(default_factory=OutputGuard)
+    sandbox: Sandbox | None = None
     tell: Callable[[str, str], Awaitable[None]] = tell_nobody
     keep_picture: Callable[[Screenshot], Awaitable[str | None]] = keep_nothing
     step: int = 0

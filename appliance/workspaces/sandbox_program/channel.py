@@ -1,0 +1,117 @@
+"""The worker's end of the one channel to the server: lines of JSON, calls that wait, calls that are awaited."""
+
+import asyncio
+import json
+import os
+import select
+from typing import Any, cast
+
+MOST_AT_ONCE = 8
+"""Calls that may be under way at a time; the server reads no further calls beyond that."""
+_CHUNK = 65_536
+
+
+class Refused(Exception):
+    """The server did not do what a script asked for; the message says why."""
+
+    __module__ = "__main__"
+
+
+class _Awaitable:
+    """A value that may be awaited, too, since scripts are written either way."""
+
+    def __await__(self) -> Any:
+        return self
+        yield
+
+
+class Text(_Awaitable, str):
+    """A text that may be awaited."""
+
+
+class Fields(_Awaitable, dict[str, Any]):
+    """An object that may be awaited."""
+
+
+class Rows(_Awaitable, list[Any]):
+    """A list that may be awaited."""
+
+
+class Channel:
+    """Lines to and from the server over one descriptor."""
+
+    def __init__(self, descriptor: int, loop: asyncio.AbstractEventLoop) -> None:
+        self._descriptor = descriptor
+        self._loop = loop
+        self._rest = bytearray()
+        self._number = 0
+        self._answers: dict[int, dict[str, Any]] = {}
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._room = asyncio.Semaphore(MOST_AT_ONCE)
+        self._cells: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        loop.add_reader(descriptor, self._read)
+
+    def send(self, **message: Any) -> None:
+        """Send one line; waits until the server has taken it. Raises TypeError or ValueError for what is no JSON."""
+        data = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+
+    async def next_cell(self) -> dict[str, Any]:
+        """Return the next piece of a script that is to be run."""
+        return await self._cells.get()
+
+    async def ask(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Have the server do something and return the result; raises Refused."""
+        async with self._room:
+            number = self._call(name, arguments)
+            future = self._waiting[number] = self._loop.create_future()
+            try:
+                return _value(await future)
+            finally:
+                self._waiting.pop(number, None)
+
+    def ask_now(self, name: str, arguments: dict[str, Any]) -> Any:
+        """As `ask`, for functions that are not awaited: nothing else of the script goes on meanwhile."""
+        number = self._call(name, arguments)
+        self._answers[number] = {}
+        while not self._answers[number]:
+            select.select([self._descriptor], [], [])
+            self._read()
+        return _value(self._answers.pop(number))
+
+    def _call(self, name: str, arguments: dict[str, Any]) -> int:
+        self._number += 1
+        self.send(kind="call", call=self._number, name=name, arguments=arguments)
+        return self._number
+
+    def _read(self) -> None:
+        data = os.read(self._descriptor, _CHUNK)
+        if not data:
+            os._exit(0)
+        self._rest += data
+        while (end := self._rest.find(b"\n")) >= 0:
+            line = bytes(self._rest[:end])
+            del self._rest[: end + 1]
+            self._take(json.loads(line))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if message["kind"] == "cell":
+            self._cells.put_nowait(message)
+            return
+        number = message["call"]
+        if number in self._answers:
+            self._answers[number] = message
+        elif number in self._waiting and not self._waiting[number].done():
+            self._waiting[number].set_result(message)
+
+
+def _value(answer: dict[str, Any]) -> Any:
+    if answer.get("error") is not None:
+        raise Refused(answer["error"])
+    value = answer.get("value")
+    if isinstance(value, str):
+        return Text(value)
+    if isinstance(value, dict):
+        return Fields(cast("dict[str, Any]", value))
+    return Rows(cast("list[Any]", value)) if isinstance(value, list) else value

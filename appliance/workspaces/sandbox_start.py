@@ -1,0 +1,146 @@
+"""How the process of a sandbox comes into being: by this server when it is root, else by the keeper that is."""
+
+import asyncio
+import contextlib
+import os
+import random
+import socket
+import sys
+from pathlib import Path
+from typing import Protocol
+
+from appliance.errors import MachineFault
+from appliance.workspaces.sandbox_program import BOOT
+
+FIRST_UID, LAST_UID = 60600, 60999
+"""Users that scripts run as, each process another: numbers that no distribution gives away."""
+ROOT = Path(__file__).parents[2]
+"""The folder that holds the package."""
+KEEPER = "PILOTHOUSE_SANDBOX_KEEPER"
+"""The variable with the path of the keeper's socket."""
+_taken: set[int] = set()
+
+
+class Running(Protocol):
+    """A process that was started."""
+
+    def kill(self) -> None:
+        """End it at once; of no effect when it has ended."""
+        ...
+
+    async def wait(self) -> int:
+        """Return its exit code once it has ended, negative for a signal."""
+        ...
+
+
+class Starter(Protocol):
+    """A way to start processes."""
+
+    async def start(self, channel: socket.socket) -> Running:
+        """Start one that has the channel for its standard input; raises MachineFault."""
+        ...
+
+
+def find_starter() -> Starter | str:
+    """Return how processes can be started here, or a sentence on why they cannot."""
+    if sys.platform != "linux":
+        return "Scripts are run on Linux only."
+    if keeper := os.environ.get(KEEPER, ""):
+        return Keeper(Path(keeper))
+    if os.geteuid() == 0:
+        return Direct()
+    return "The server runs as an ordinary user and cannot start programs as another: start it as root or in the image."
+
+
+class Direct:
+    """Starts processes itself, as root; they lock themselves up before they hear of a script."""
+
+    async def start(self, channel: socket.socket) -> Running:
+        """Start one; raises MachineFault."""
+        uid = take_uid()
+        command = (sys.executable, "-I", "-S", "-c", BOOT, str(ROOT), str(uid))
+        nothing = asyncio.subprocess.DEVNULL
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=channel.fileno(),
+                stdout=nothing,
+                stderr=nothing,
+                env={},
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            _taken.discard(uid)
+            raise MachineFault(f"The program for scripts could not be started ({error.strerror}).") from error
+        return _Child(process, uid)
+
+
+class _Child:
+    def __init__(self, process: asyncio.subprocess.Process, uid: int) -> None:
+        self._process = process
+        self._uid = uid
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+
+    async def wait(self) -> int:
+        code = await self._process.wait()
+        _taken.discard(self._uid)
+        return code
+
+
+class Keeper:
+    """Has processes started by the keeper, a small program that stayed root when the server did not."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def start(self, channel: socket.socket) -> Running:
+        """Start one; raises MachineFault."""
+        line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            line.settimeout(5)
+            await asyncio.to_thread(line.connect, str(self._path))
+            socket.send_fds(line, [b"start\n"], [channel.fileno()])
+            line.setblocking(False)
+            reader, writer = await asyncio.open_unix_connection(sock=line)
+        except OSError as error:
+            line.close()
+            raise MachineFault(f"The keeper of the sandbox does not answer ({error.strerror or error}).") from error
+        return _Kept(reader, writer)
+
+
+class _Kept:
+    """The keeper ends the process when this line is closed, and writes its exit code when it has ended."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def kill(self) -> None:
+        if self._writer.can_write_eof() and not self._writer.is_closing():
+            self._writer.write_eof()
+
+    async def wait(self) -> int:
+        try:
+            said = await self._reader.read(100)
+        except OSError:
+            said = b""
+        self._writer.close()
+        try:
+            return int(said)
+        except ValueError:
+            return -9
+
+
+def take_uid() -> int:
+    """Return a user that no other process of ours runs as; raises MachineFault when there is none left."""
+    free = [uid for uid in range(FIRST_UID, LAST_UID + 1) if uid not in _taken]
+    if not free:
+        raise MachineFault("Too many scripts run at once; wait until one has ended.")
+    # Two servers on one machine know nothing of each other: they hardly ever meet in so many.
+    uid = random.choice(free)  # noqa: S311
+    _taken.add(uid)
+    return uid
