@@ -20,6 +20,7 @@ from appliance.actions.extraction import EXTRACT
 from appliance.actions.files import READ_FILE, REPLACE_FILE, WRITE_FILE
 from appliance.actions.finish import DONE
 from appliance.actions.forms import ANSWER_DIALOG, INPUT, SEND_KEYS, UPLOAD_FILE
+from appliance.actions.gathering import FIND_LINKS
 from appliance.actions.looking import LOOK
 from appliance.actions.measured import said
 from appliance.actions.navigation import GO_BACK, NAVIGATE, SEARCH
@@ -61,6 +62,7 @@ ACTIONS: tuple[Action[Any], ...] = (
     SEARCH_PAGE,
     FIND_ELEMENTS,
     EXTRACT,
+    FIND_LINKS,
     SCREENSHOT,
     SAVE_AS_PDF,
     EVALUATE,

@@ -1,4 +1,4 @@
-"""Pages of a catalogue, for reading many of them: lists that grow in several ways, and records stated in several ways."""
+"""Pages of a catalogue, for reading many of them: lists that grow and records that are stated in several ways."""
 
 import json
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def record(number: int) -> dict[str, Any]:
         "name": f"Lamp {number}",
         "sku": f"L-{1000 + number}",
         "price": f"{19 + number}.90",
-        "description": f"Lamp {number} has a folding arm and a weighted base, and gives {300 + number} lumens of light. "
+        "description": f"Lamp {number} has a folding arm and a weighted base, and gives {300 + number} lumens. "
         "The shade is spun from aluminium, and the joints of the arm are rated for ten thousand movements each.",
     }
 
@@ -132,7 +132,8 @@ def _lazy(handler: Answering, query: Query, body: bytes) -> None:
 
 
 WINDOW = """
-<h1>Lamps</h1><div id="area" style="height: 300px; overflow-y: auto"><div id="inner" style="position: relative"></div></div>
+<h1>Lamps</h1>
+<div id="area" style="height: 300px; overflow-y: auto"><div id="inner" style="position: relative"></div></div>
 <script>
 const count = %d, row = 50;
 inner.style.height = `${count * row}px`;
@@ -161,8 +162,10 @@ def _panel(handler: Answering, query: Query, body: bytes) -> None:
     frame = f'<iframe src="{escape(source)}" width="700" height="400"></iframe>'
     text = f"<h1>Vacancies</h1><p>{query.get('text', 'The list of our partner is shown below.')}</p>"
     if "seconds" in query:
-        late = f"setTimeout(() => document.body.insertAdjacentHTML('beforeend', {json.dumps(frame)}), {query['seconds']}000)"
-        handler.answer(page("Vacancies", f"{text}<script>{late}</script>"))
+        add = f"document.body.insertAdjacentHTML('beforeend', {json.dumps(frame)})"
+        handler.answer(
+            page("Vacancies", f"{text}<script>setTimeout(() => {add}, {float(query['seconds']) * 1000})</script>")
+        )
         return
     handler.answer(page("Vacancies", text + frame))
 
