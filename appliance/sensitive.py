@@ -124,6 +124,14 @@ class SensitiveData:
         """Whether the text holds a value in any spelling."""
         return self.redact(text) != text
 
+    def misplaced_in(self, text: str, url: str) -> tuple[str, ...]:
+        """Return the names of the secrets whose values the text holds, in any spelling, and that are not for a url."""
+        if not self._secrets:
+            return ()
+        held = dict.fromkeys(placeholders(self.redact(_PLACEHOLDER.sub("", text))))
+        there = self.names_for(url)
+        return tuple(name for name in held if name not in there)
+
     def redact_all(self, value: T) -> T:
         """Return a JSON document, struct or dataclass with every text in it redacted."""
         return cast("T", self._redact_any(value)) if self._secrets else value

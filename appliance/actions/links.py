@@ -15,8 +15,7 @@ TAKEN_OUT = "(an address that is not on the page)"
 
 def keep_known_links(text: str, content: Content) -> tuple[str, int]:
     """Return the text with only those addresses that the page has sign for sign, and how many others were taken out."""
-    known = {content.url, *_addresses_of(content)}
-    known |= {_bare(address) for address in known}
+    known = addresses_of(content) | {content.url}
     taken = 0
 
     def judge(match: re.Match[str]) -> str:
@@ -30,6 +29,12 @@ def keep_known_links(text: str, content: Content) -> tuple[str, int]:
     return _ADDRESS.sub(judge, text), taken
 
 
+def addresses_of(content: Content) -> frozenset[str]:
+    """Return every address that a page shows or states, to the byte, also without the signs that follow it."""
+    found = frozenset(_addresses_of(content))
+    return found | {_bare(address) for address in found}
+
+
 def _addresses_of(content: Content) -> Iterator[str]:
     for match in _ADDRESS.finditer(content.markdown):
         yield match[0]
@@ -37,7 +42,7 @@ def _addresses_of(content: Content) -> Iterator[str]:
     for text in stated:
         yield from _ADDRESS.findall(text)
         if " " not in text.strip():
-            yield _joined(content.url, text.strip())
+            yield joined(content.url, text.strip())
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -51,7 +56,8 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _joined(base: str, reference: str) -> str:
+def joined(base: str, reference: str) -> str:
+    """Return the address that a reference on a page means, the reference itself where it means none."""
     try:
         return urljoin(base, reference)
     except ValueError:

@@ -21,6 +21,7 @@ from appliance.actions.files import READ_FILE, REPLACE_FILE, WRITE_FILE
 from appliance.actions.finish import DONE
 from appliance.actions.forms import ANSWER_DIALOG, INPUT, SEND_KEYS, UPLOAD_FILE
 from appliance.actions.gathering import FIND_LINKS
+from appliance.actions.http import HTTP_FETCH
 from appliance.actions.looking import LOOK
 from appliance.actions.measured import said
 from appliance.actions.navigation import GO_BACK, NAVIGATE, SEARCH
@@ -66,6 +67,7 @@ ACTIONS: tuple[Action[Any], ...] = (
     SCREENSHOT,
     SAVE_AS_PDF,
     EVALUATE,
+    HTTP_FETCH,
     WRITE_FILE,
     REPLACE_FILE,
     READ_FILE,
