@@ -6,10 +6,12 @@ PilothouseError
 │   ├── RequestInvalid (422)   ├── NotAuthenticated (401)  ├── NotAllowed (403)
 │   ├── NotFound (404)         ├── Conflict (409)          ├── CapReached (402)
 │   └── TooManyRequests (429)
+├── SchemaUnusable             the document that says what an answer is like cannot be used
 ├── MachineFault               a process of ours did not do its part
 │   ├── DisplayUnavailable     ├── BrowserUnavailable   └── DatabaseUnavailable
 ├── ActionFailed               goes back to the model as a receipt
-│   ├── ElementGone            ├── ActionRefused (policy)  └── ActionInvalid (parameters)
+│   ├── ElementGone            ├── ActionRefused (policy)  ├── ActionInvalid (parameters)
+│   ├── CaptchaIncomplete      ├── SolverFailed           └── AnswerRefused (what an answer may hold)
 ├── BrowserLost                the browser or the tab's renderer went away
 ├── ReplyMalformed             the model's reply cannot be used; it is asked again
 ├── ContextOverflow            the request is longer than the model's window; it is compacted and sent again
@@ -93,6 +95,10 @@ class TooManyRequests(RequestRefused):
         self.retry_after = retry_after
 
 
+class SchemaUnusable(PilothouseError):
+    """A JSON Schema cannot be used for an answer; the message is the reason, half a sentence."""
+
+
 class MachineFault(PilothouseError):
     """A process that a run needs did not start or did not stay."""
 
@@ -130,6 +136,29 @@ class ActionRefused(ActionFailed):
 
 class ActionInvalid(ActionFailed):
     """The action's name or parameters are wrong."""
+
+
+class CaptchaIncomplete(ActionFailed):
+    """A captcha does not tell what the solving service needs to know; nothing was spent."""
+
+
+class SolverFailed(ActionFailed):
+    """The solving service gave no result; `is_final`: it will give none in this run, its account forbids it."""
+
+    def __init__(self, message: str, *, is_final: bool = False) -> None:
+        super().__init__(message)
+        self.is_final = is_final
+
+
+class AnswerRefused(ActionFailed):
+    """What was to be written into the answer may not stand there; nothing was changed.
+
+    `links` are the addresses that no page has shown so far.
+    """
+
+    def __init__(self, message: str, *, links: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.links = links
 
 
 class BrowserLost(PilothouseError):

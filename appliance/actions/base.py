@@ -14,6 +14,7 @@ from appliance.browser.observation import Screenshot
 from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.sensitive import SensitiveData
+from appliance.store.answers import AnswerStore
 from appliance.store.evidence import Evidence
 from appliance.store.links import Links
 from appliance.words import Effort, ReceiptStatus
@@ -74,7 +75,8 @@ class ActionContext:
 
     `watch` is that of an action which a dialog interrupted: its effect is measured once the dialog is answered.
     `partial` is what is handed over should the run end without an answer. `sensitive` are the secrets that input may
-    fill in. `evidence` is what was read so far, `links` what waits to be read. `tell` puts a notice (code, sentence)
+    fill in. `store` is the answer as far as it is filled in, None without a schema to fill. `evidence` is what was read
+    so far, `links` what waits to be read. `tell` puts a notice (code, sentence)
     into the feed; `keep_picture` stores one beside the screenshots of the steps and returns its name, None when it
     was not kept. `step` is the number of the present step, `screenshot` the name of its picture. `sandbox` is where
     scripts run, None on a machine that cannot have one.
@@ -91,6 +93,7 @@ class ActionContext:
     sensitive: SensitiveData = field(default_factory=SensitiveData)
     evidence: Evidence = field(default_factory=Evidence)
     links: Links = field(default_factory=Links)
+    store: AnswerStore | None = None
     guard: OutputGuard = field(default_factory=OutputGuard)
     sandbox: Sandbox | None = None
     tell: Callable[[str, str], Awaitable[None]] = tell_nobody
@@ -100,8 +103,11 @@ class ActionContext:
     clipboard: Clipboard = field(init=False)
 
     def __post_init__(self) -> None:
-        """Open the session's clipboard, which is a file of the scratchpad."""
+        """Open the session's clipboard, which is a file of the scratchpad, and the answer that is to be filled in."""
         self.clipboard = Clipboard(self.scratchpad)
+        if self.output_schema is not None and self.store is None:
+            self.evidence.hear(self.task)
+            self.store = AnswerStore.open(self.output_schema, self.evidence, self.links)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,42 @@
+"""Traces the values of an answer to where they were read, when that is asked for or before it would be forgotten."""
+
+from collections.abc import Iterable
+
+from appliance.store.evidence import Evidence, Provenance
+from appliance.store.facts import split_words
+from appliance.store.rows import Origin, Row, pointers
+
+
+class Tracer:
+    """Finds the places of values; what was read after a value was written does not count."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+
+    def origin(self, page: str | None) -> Origin:
+        """Return the origin of what is written now, from this page or else from the one that was read last."""
+        return Origin(page or self._evidence.current, self._evidence.mark)
+
+    def trace_all(self, rows: Iterable[Row]) -> None:
+        """Trace every value of the rows that is not traced yet."""
+        for row in rows:
+            for name in row.origins:
+                self.trace(row, name)
+
+    def trace(self, row: Row, name: str) -> dict[str, Provenance]:
+        """Return where the values of a field were read, by their pointers inside the field."""
+        if name not in row.traced:
+            origin = row.origins[name]
+            found = {
+                pointer: place
+                for pointer, value in pointers(row.value[name], "")
+                if (place := self._place(value, name, origin)) is not None
+            }
+            row.traced[name] = found
+        return row.traced[name]
+
+    def _place(self, value: object, name: str, origin: Origin) -> Provenance | None:
+        if isinstance(value, bool):
+            return self._evidence.page(origin.page, until=origin.mark)
+        about = split_words(name)
+        return self._evidence.find(value, near=origin.page, until=origin.mark, about=about)
