@@ -33,7 +33,7 @@ class Evaluate(Parameters):
 async def _evaluate(context: ActionContext, parameters: Evaluate) -> Receipt:
     watch = await Watch.start(context.browser)
     try:
-        value = await _run(context, parameters.code)
+        value = await run_in_page(context, parameters.code)
     except BaseException:
         watch.stop()
         raise
@@ -54,11 +54,14 @@ async def _evaluate(context: ActionContext, parameters: Evaluate) -> Receipt:
     return Receipt(ReceiptStatus.OK, text, carried=carried, ends_chain=True)
 
 
-async def _run(context: ActionContext, code: str) -> Any:
-    """Run the code as it stands; a function is called, and code that only works as a function's body is run as one."""
+async def run_in_page(context: ActionContext, code: str) -> Any:
+    """Run the code as it stands; a function is called, and code that only works as a function's body is run as one.
+
+    Returns its JSON value, None when a dialog stopped it. Raises ActionFailed with the page's own message.
+    """
     tab, started = context.browser.tab, time.monotonic()
     try:
-        return await tab.evaluate(_called(code), world="main", timeout=DEADLINE_SECONDS)
+        return await tab.evaluate(as_expression(code), world="main", timeout=DEADLINE_SECONDS)
     except DialogOpen:
         return None
     except ActionFailed as error:
@@ -71,7 +74,8 @@ async def _run(context: ActionContext, code: str) -> Any:
     return await tab.evaluate(f"(async () => {{\n{code}\n}})()", world="main", timeout=DEADLINE_SECONDS)
 
 
-def _called(code: str) -> str:
+def as_expression(code: str) -> str:
+    """Return code whose value is what is meant: a function that stands by itself is called."""
     stripped = code.strip().rstrip(";")
     is_function = _FUNCTION.match(stripped) and not stripped.endswith(")")
     return f"({stripped})()" if is_function else code

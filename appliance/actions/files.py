@@ -49,7 +49,7 @@ async def _replace_file(context: ActionContext, parameters: ReplaceFile) -> Rece
 
 
 async def _read_file(context: ActionContext, parameters: ReadFile) -> Receipt:
-    name, text = _read_text(context, parameters.file_name)
+    name, text = read_text(context, parameters.file_name)
     start = parameters.start_from_char
     if not text:
         raise ActionFailed(f"{name} is empty.")
@@ -63,7 +63,7 @@ async def _read_file(context: ActionContext, parameters: ReadFile) -> Receipt:
     return Receipt(ReceiptStatus.OK, f"Read {name} ({len(text)} characters{part}).", carried=shown)
 
 
-def _read_text(context: ActionContext, wanted: str) -> tuple[str, str]:
+def read_text(context: ActionContext, wanted: str) -> tuple[str, str]:
     """Return name and text of a file of the scratchpad, or of a download when there is none of that name."""
     downloads = context.browser.downloads
     name = clean_name(wanted)

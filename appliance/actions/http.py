@@ -66,22 +66,42 @@ class _Body:
     text: str | None
 
 
-async def _http_fetch(context: ActionContext, parameters: HttpFetch) -> Receipt:
+@dataclass(frozen=True)
+class Answered:
+    """What a request brought: the answer as it came, its media type, and its text, secrets removed, if it is text."""
+
+    fetched: Fetched
+    media_type: str
+    text: str | None
+
+
+async def request(context: ActionContext, parameters: HttpFetch) -> Answered:
+    """Make a request and let what came count as read; raises ActionFailed when there is no answer, or it may not be."""
+
     def check(wanted: Wanted) -> None:
         sent = "\n".join((wanted.url, *wanted.headers.values(), wanted.body.decode(errors="replace")))
         for name in context.sensitive.misplaced_in(sent, wanted.url):
             raise ActionRefused(f'The request holds the secret "{name}", which is not for {shown(wanted.url)}.')
 
-    wanted = _wanted(parameters)
-    fetched = await fetch(context.browser.policy, wanted, check)
+    fetched = await fetch(context.browser.policy, _wanted(parameters), check)
     body = _read(fetched)
-    if body.text is not None:
-        text = context.sensitive.redact(body.text)
-        await asyncio.to_thread(_see, context, fetched.url, body.media_type, text)
-        kept, carried = _keep_text(context, body.media_type, text)
+    if body.text is None:
+        return Answered(fetched, body.media_type, None)
+    text = context.sensitive.redact(body.text)
+    await asyncio.to_thread(_see, context, fetched.url, body.media_type, text)
+    return Answered(fetched, body.media_type, text)
+
+
+async def _http_fetch(context: ActionContext, parameters: HttpFetch) -> Receipt:
+    answer = await request(context, parameters)
+    fetched = answer.fetched
+    if answer.text is not None:
+        kept, carried = _keep_text(context, answer.media_type, answer.text)
     else:
-        kept, carried = _keep_bytes(context, body.media_type, fetched.data), None
-    lead = f"{wanted.method} {shown(wanted.url)} answered {fetched.status} {fetched.reason}".rstrip()
+        kept, carried = _keep_bytes(context, answer), None
+    method = parameters.method.strip().upper()
+    lead = f"{method} {shown(parameters.url)} answered {fetched.status} {fetched.reason}".rstrip()
+    body = _Body(answer.media_type, answer.text)
     facts = [lead, *_facts(parameters, fetched, body), *([f"kept in {kept}"] if kept else [])]
     return Receipt(ReceiptStatus.OK, f"{', '.join(facts)}.", carried=carried)
 
@@ -208,13 +228,19 @@ def _keep_text(context: ActionContext, media_type: str, text: str) -> tuple[str,
     return saved.name, f"{text[:PREVIEW]}\n(Cut here; read_file shows the whole.)"
 
 
-def _keep_bytes(context: ActionContext, media_type: str, data: bytes) -> str:
-    if not data:
-        return ""
+def _keep_bytes(context: ActionContext, answer: Answered) -> str:
     try:
-        return context.scratchpad.write_bytes(_file_name(context, media_type, ".bin"), data).name
+        return keep_bytes(context, answer)
     except ActionFailed as error:
         return f"no file ({error.message.rstrip('.')})"
+
+
+def keep_bytes(context: ActionContext, answer: Answered) -> str:
+    """Write an answer that is no text to a file and return its name, "" when it is empty; raises ActionFailed."""
+    data = answer.fetched.data
+    if not data:
+        return ""
+    return context.scratchpad.write_bytes(_file_name(context, answer.media_type, ".bin"), data).name
 
 
 def _file_name(context: ActionContext, media_type: str, otherwise: str) -> str:
