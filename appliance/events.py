@@ -3,6 +3,7 @@
 An event is written once and rendered three times: as a row of the page, as a live fragment and as a v3 message.
 """
 
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -80,7 +81,8 @@ class StepPlanned(Event, frozen=True, tag="step_planned"):
 class ActionFinished(Event, frozen=True, tag="action_finished"):
     """The receipt of one action; `url` is where the tab is afterwards.
 
-    `tokens` are those of model calls the action made, beside the step's own in its StepPlanned.
+    `tokens` are those of model calls the action made, beside the step's own in its StepPlanned. `cost_usd` is what
+    other services cost.
     """
 
     step: int
@@ -91,6 +93,7 @@ class ActionFinished(Event, frozen=True, tag="action_finished"):
     duration_ms: int
     url: str = ""
     tokens: TokenCount = TokenCount()
+    cost_usd: Decimal = Decimal(0)
 
 
 class Notice(Event, frozen=True, tag="notice"):

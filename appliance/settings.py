@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -42,6 +43,13 @@ class Settings(BaseSettings):
     compatible_models: NameList = Field((), description="Names of the models that server has.")
     compatible_context_window: int = Field(
         0, ge=0, description="Tokens that those models read in one request; 0 for unknown."
+    )
+    capsolver_api_key: SecretStr | None = Field(
+        None, description="Key for CapSolver; with it the agent may have captchas solved, which costs money."
+    )
+    capsolver_base_url: str = Field("", description="Address of the CapSolver API, if not the usual one.")
+    captcha_max_cost_usd: Decimal = Field(
+        Decimal("0.03"), ge=0, description="Most US dollars that one run may spend on captchas."
     )
     default_model: str = Field("", description="Model used when a task names none; by default the best that has a key.")
     max_concurrent_sessions: int = Field(1, ge=1, le=64, description="Number of slots: how many browsers work at once.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -11,6 +12,8 @@ from appliance.browser.connection import Browser
 from appliance.browser.effects import Watch
 from appliance.browser.matching import ElementKeys
 from appliance.browser.observation import Screenshot
+from appliance.captcha.base import OpenPurse, Purse
+from appliance.captcha.solving import Captchas
 from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.sensitive import SensitiveData
@@ -39,7 +42,7 @@ class Receipt:
     `text` is one line for the model and the feed. `lasting` is what history keeps of it (the text when None).
     `carried` is long text shown to the model in the next step only. `ends_chain` says that the rest of a chain
     must not run, since the page is no longer the one that was observed. `tokens` are those of a model call that the
-    action made, to be added to the step's. `targets` are the keys of the elements it was done to, taken right before.
+    action made, to be added to the step's; `cost_usd` is what it made other services cost. `targets` are the keys of the elements it was done to, taken right before.
     """
 
     status: ReceiptStatus
@@ -50,6 +53,7 @@ class Receipt:
     url: str = ""
     duration_ms: int = 0
     tokens: TokenCount = field(default_factory=TokenCount)
+    cost_usd: Decimal = Decimal(0)
     targets: tuple[ElementKeys, ...] = ()
 
 
@@ -74,7 +78,8 @@ class ActionContext:
     """What actions work with during one run.
 
     `watch` is that of an action which a dialog interrupted: its effect is measured once the dialog is answered.
-    `partial` is what is handed over should the run end without an answer. `sensitive` are the secrets that input may
+    `partial` is what is handed over should the run end without an answer. `captchas` has captchas solved, None without
+    a service for it; `purse` is the run's money. `sensitive` are the secrets that input may
     fill in. `store` is the answer as far as it is filled in, None without a schema to fill. `evidence` is what was read
     so far, `links` what waits to be read. `tell` puts a notice (code, sentence)
     into the feed; `keep_picture` stores one beside the screenshots of the steps and returns its name, None when it
@@ -96,6 +101,8 @@ class ActionContext:
     store: AnswerStore | None = None
     guard: OutputGuard = field(default_factory=OutputGuard)
     sandbox: Sandbox | None = None
+    captchas: Captchas | None = None
+    purse: Purse = field(default_factory=OpenPurse)
     tell: Callable[[str, str], Awaitable[None]] = tell_nobody
     keep_picture: Callable[[Screenshot], Awaitable[str | None]] = keep_nothing
     step: int = 0

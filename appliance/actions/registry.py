@@ -11,6 +11,7 @@ import structlog
 from pydantic import ValidationError
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
+from appliance.actions.captcha import SOLVE_CAPTCHA
 from appliance.actions.capture import SAVE_AS_PDF, SCREENSHOT
 from appliance.actions.checkpoints import CHECKPOINT
 from appliance.actions.choices import DROPDOWN_OPTIONS, SELECT_DROPDOWN
@@ -74,6 +75,7 @@ ACTIONS: tuple[Action[Any], ...] = (
     CHECKPOINT,
     REMEMBER,
     RECALL,
+    SOLVE_CAPTCHA,
     DONE,
 )
 

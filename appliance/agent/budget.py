@@ -42,6 +42,8 @@ class Budget:
         self._steps = 0
         self._tokens = TokenCount()
         self._untold = TokenCount()
+        self._services = Decimal(0)
+        self._untold_services = Decimal(0)
         self._replies = 0
         self._replied = 0
         self._estimated_calls = 0
@@ -59,7 +61,7 @@ class Budget:
     @property
     def spent(self) -> Spent:
         """What is used up so far."""
-        return Spent(self._steps, self._tokens, self._cost, self._estimated_calls)
+        return Spent(self._steps, self._tokens, self._cost, self._estimated_calls, self._services)
 
     @property
     def usual_output(self) -> int:
@@ -84,6 +86,12 @@ class Budget:
         self._estimated_calls += 1
         self._count(tokens)
 
+    def charge_service(self, amount: Decimal) -> None:
+        """Count US dollars that a service other than the model cost; a negative amount takes back."""
+        self._services += amount
+        self._untold_services += amount
+        self._cost = None if self._cost is None else self._cost + amount
+
     def _count(self, tokens: TokenCount) -> None:
         self._tokens += tokens
         self._untold += tokens
@@ -95,9 +103,14 @@ class Budget:
         taken, self._untold = self._untold, TokenCount()
         return taken
 
+    def take_service_cost(self) -> Decimal:
+        """Return what services other than the model cost since this was last asked."""
+        taken, self._untold_services = self._untold_services, Decimal(0)
+        return taken
+
     def check_money(self) -> None:
         """Raise MoneySpent when the cap is reached."""
-        if self._money_left() <= 0:
+        if self.money_left() <= 0:
             raise self._money_spent()
 
     def call_for_answer(self, limit: RunEnding) -> None:
@@ -126,7 +139,7 @@ class Budget:
 
     def _check_what_is_left(self) -> None:
         self.check_money()
-        if self._money_left() < self._average_step():
+        if self.money_left() < self._average_step():
             raise self._money_spent()
         if self._steps >= self._assignment.max_steps:
             raise _steps_spent(self._assignment.max_steps)
@@ -134,7 +147,7 @@ class Budget:
     def _near_limit(self) -> RunEnding | None:
         """Return the limit that leaves room for the answer only, if one does."""
         average = self._average_step()
-        if self._money_left() < average + max(average, self._last_step):
+        if self.money_left() < average + max(average, self._last_step):
             return self._money_spent()
         if self.seconds_left() <= 0:
             return timed_out(self._assignment)
@@ -149,7 +162,8 @@ class Budget:
     def _average_step(self) -> Decimal:
         return (self._cost or Decimal(0)) / self._steps if self._steps else Decimal(0)
 
-    def _money_left(self) -> Decimal:
+    def money_left(self) -> Decimal:
+        """Return the US dollars that may still be spent; infinite without a cap."""
         cap = self._assignment.max_cost_usd
         return Decimal("Infinity") if cap is None else cap - (self._cost or Decimal(0))
 

@@ -36,7 +36,8 @@ class Chain:
                 step.close(f"The page is no longer what you planned for: {changed.rstrip('.')}.")
                 break
             receipt = await self._run_action(action, step, clock)
-            step.receipts.append(replace(receipt, tokens=self._budget.take_tokens()))
+            cost = self._budget.take_service_cost()
+            step.receipts.append(replace(receipt, tokens=self._budget.take_tokens(), cost_usd=cost))
             await self._outlets.actions_finished(step)
             if step.answer is not None:
                 return

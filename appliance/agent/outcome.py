@@ -15,12 +15,14 @@ class Spent:
     """What a run used up; `cost_usd` is None when the price of a call is not known.
 
     `estimated_calls` were given up before their replies told what they used; tokens and cost hold an estimate of it.
+    `services_usd` is what services other than the model cost, which is in `cost_usd` as well.
     """
 
     steps: int
     tokens: TokenCount
     cost_usd: Decimal | None
     estimated_calls: int = 0
+    services_usd: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Outcome:
     steps: int
     tokens: TokenCount
     cost_usd: Decimal | None
+    services_usd: Decimal = Decimal(0)
     provenance: dict[str, dict[str, Any]] | None = None
     handover: str = ""
     notice: Notice | None = None
@@ -76,6 +79,7 @@ def settle(
         steps=spent.steps,
         tokens=spent.tokens,
         cost_usd=spent.cost_usd,
+        services_usd=spent.services_usd,
     )
 
 

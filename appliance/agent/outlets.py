@@ -143,6 +143,7 @@ class Outlets:
                     duration_ms=receipt.duration_ms,
                     url=receipt.url,
                     tokens=receipt.tokens,
+                    cost_usd=receipt.cost_usd,
                 )
             )
 

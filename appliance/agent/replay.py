@@ -87,7 +87,7 @@ class Replay:
         context.browser.hide(lambda: context.sensitive.values, context.sensitive.is_in)
         self._budget = Budget(assignment, outlets.price)
         self._model = MeteredModel(context.model, self._budget, context.browser.lost, context.sensitive)
-        self._context = replace(context, model=self._model)
+        self._context = replace(context, model=self._model, tell=outlets.notice, purse=self._budget)
         self._steps = plan_replay(original.run, with_model=original.with_model)
         self._pace = original.pace
         self._reports: list[ReplayedAction] = []
@@ -186,7 +186,8 @@ class Replay:
                 step.is_acting = True
                 receipt = await self._replay(intent, intended)
                 step.is_acting = False
-                step.receipts.append(replace(receipt, tokens=self._budget.take_tokens()))
+                cost = self._budget.take_service_cost()
+                step.receipts.append(replace(receipt, tokens=self._budget.take_tokens(), cost_usd=cost))
                 await self._outlets.actions_finished(step)
                 if self._has_failed:
                     break

@@ -25,7 +25,8 @@ class Feed:
 
         A StepPlanned brings along what follows from it: the step's row, one more step and its tokens in the totals,
         the session's summary line and screenshot. Its price is not in the event: give it as `more_cost_usd`.
-        The tokens of an ActionFinished are added to its step's row; for the totals give them as `more_tokens`.
+        The tokens and the cost of an ActionFinished are added to its step's row; for the totals give them as
+        `more_tokens`, `more_cost_usd` and `more_services_usd`.
         """
 
         async def write(transaction: Transaction) -> EventRecord:
@@ -49,7 +50,7 @@ async def write_event(
     if isinstance(event, StepPlanned) and run_id is not None:
         await add_step(transaction, _to_step(run_id, record, event, changes))
         changes = _count_step(event, changes)
-    elif isinstance(event, ActionFinished) and run_id is not None and event.tokens != TokenCount():
+    elif isinstance(event, ActionFinished) and run_id is not None and (event.tokens != TokenCount() or event.cost_usd):
         await add_to_step(transaction, run_id, event.step, event.tokens, changes.get("more_cost_usd"))
     await change_session(transaction, session_id, **changes)
     return record

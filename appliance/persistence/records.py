@@ -53,6 +53,7 @@ class SessionRecord:
     failure_status_code: int | None = None
     tokens: TokenCount = field(default_factory=TokenCount)
     cost_usd: Decimal = Decimal(0)
+    services_usd: Decimal = Decimal(0)
     screenshot: str | None = None
     warnings: tuple[FieldWarning, ...] = ()
     queue_position: int | None = None

@@ -45,6 +45,7 @@ class SessionChanges(TypedDict, total=False):
     warnings: tuple[FieldWarning, ...]
     more_tokens: TokenCount
     more_cost_usd: Decimal
+    more_services_usd: Decimal
     more_steps: int
 
 
@@ -76,6 +77,7 @@ async def add_session(transaction: Transaction, session: SessionRecord) -> None:
             failure=session.failure,
             failure_status_code=session.failure_status_code,
             cost_usd=session.cost_usd,
+            services_usd=session.services_usd,
             screenshot=session.screenshot,
             warnings=session.warnings or None,
             created_at=session.created_at,
@@ -111,6 +113,8 @@ async def change_session(transaction: Transaction, session_id: UUID, **changes: 
         values["step_count"] = sessions.c.step_count + more_steps
     if more_cost := values.pop("more_cost_usd", None):
         values["cost_usd"] = sessions.c.cost_usd + more_cost
+    if more_services := values.pop("more_services_usd", None):
+        values["services_usd"] = sessions.c.services_usd + more_services
     await _update(transaction, session_id, values)
 
 
@@ -183,6 +187,7 @@ def _to_record(row: Row[Any]) -> SessionRecord:
         failure_status_code=row.failure_status_code,
         tokens=TokenCount(row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens),
         cost_usd=row.cost_usd,
+        services_usd=row.services_usd,
         screenshot=row.screenshot,
         warnings=msgspec.convert(row.warnings or (), tuple[FieldWarning, ...]),
         queue_position=row.queue_position,

@@ -17,6 +17,8 @@ from appliance.agent.recorded import load
 from appliance.agent.replay import Original, Replay
 from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
+from appliance.captcha.capsolver import CapSolver
+from appliance.captcha.solving import Captchas
 from appliance.errors import MachineFault
 from appliance.events import TokenCount
 from appliance.models.base import Model
@@ -26,6 +28,7 @@ from appliance.persistence.records import ReplaySource, RunRecord, SessionRecord
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.settling import Tally
 from appliance.sensitive import SensitiveData
+from appliance.settings import Settings
 from appliance.workspaces.scratchpad import Scratchpad
 
 DEFAULT_STEPS = 100
@@ -83,6 +86,15 @@ def make_context(
         effort=assignment.effort,
         sensitive=sensitive,
     )
+
+
+def make_captchas(settings: Settings) -> Captchas | None:
+    """Return what has captchas solved in one run; None when there is no account for it."""
+    key = settings.capsolver_api_key
+    if key is None or not key.get_secret_value():
+        return None
+    solver = CapSolver(key.get_secret_value(), settings.capsolver_base_url)
+    return Captchas(solver, settings.captcha_max_cost_usd)
 
 
 def make_outlets(run: RunRecord, entry: ModelEntry, folders: SessionFolders, tally: Tally) -> Outlets:

@@ -32,6 +32,7 @@ class Tally:
         self._entry = entry
         self._writing: asyncio.Task[None] | None = None
         self.tokens = TokenCount()
+        self.services_usd = Decimal(0)
 
     async def emit(self, event: FeedEvent) -> None:
         """Append the event to the session's feed, with what it costs in the session's totals.
@@ -66,8 +67,11 @@ class Tally:
             changes = _spend(self._entry, spent)
             if not isinstance(event, StepPlanned) and spent != TokenCount():
                 changes["more_tokens"] = spent
+        services = event.cost_usd if isinstance(event, ActionFinished) else Decimal(0)
+        _add_services(changes, services)
         await self._equipment.feed.append(self._run.session_id, self._run.id, event, changes)
         self.tokens += spent
+        self.services_usd += services
 
     def untold(self, outcome: Outcome) -> SessionChanges:
         """Return what the run spent beyond what the feed has told, as in a step that was cut off."""
@@ -79,12 +83,20 @@ class Tally:
         )
         changes = _spend(self._entry, rest)
         changes["more_tokens"] = rest
+        _add_services(changes, outcome.services_usd - self.services_usd)
         return changes
 
 
 def _spend(entry: ModelEntry, tokens: TokenCount) -> SessionChanges:
     cost = price(entry, tokens) if tokens != TokenCount() else Decimal(0)
     return SessionChanges() if cost is None else SessionChanges(more_cost_usd=cost)
+
+
+def _add_services(changes: SessionChanges, amount: Decimal) -> None:
+    """Add what services other than the model cost to what is changed about the session."""
+    if amount:
+        changes["more_services_usd"] = amount
+        changes["more_cost_usd"] = changes.get("more_cost_usd", Decimal(0)) + amount
 
 
 async def settle(

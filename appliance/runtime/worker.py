@@ -173,6 +173,7 @@ class Worker:
         outlets = agents.make_outlets(self.run, entry, place.folders, self._tally)
         assignment = agents.assign(place.session, self.run, earlier)
         context = agents.make_context(assignment, browser, model, place.folders, self._sensitive)
+        context.captchas = agents.make_captchas(self._equipment.settings)
         source = self.run.replays
         if source is None:
             self._agent = agents.assemble(assignment, context, outlets)
@@ -211,7 +212,7 @@ class Worker:
             return outcome
         so_far = self._agent.outcome_so_far()
         spent = replace(outcome, steps=so_far.steps, tokens=so_far.tokens, cost_usd=so_far.cost_usd)
-        return replace(spent, output=so_far.output)
+        return replace(spent, output=so_far.output, services_usd=so_far.services_usd)
 
     async def _settle(self, session: SessionRecord, outcome: Outcome) -> None:
         """Write the ending; a session that was deleted meanwhile needs none."""

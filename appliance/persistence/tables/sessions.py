@@ -37,6 +37,7 @@ sessions = Table(
     Column("cache_write_tokens", Integer, nullable=False),
     Column("output_tokens", Integer, nullable=False),
     Column("cost_usd", MicroDollars, nullable=False),
+    Column("services_usd", MicroDollars, nullable=False),
     Column("screenshot", String(255)),
     Column("warnings", Json),
     Column("created_at", Moment, nullable=False, index=True),

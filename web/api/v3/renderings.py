@@ -59,7 +59,7 @@ class Renderer:
 
     def render_session(self, session: SessionRecord, *, in_list: bool = False) -> SessionView:
         """Return the session's JSON; lists go without the links that cost something to make or expire soon."""
-        cost = format_amount(session.cost_usd)
+        llm_cost, cost = format_amount(session.cost_usd - session.services_usd), format_amount(session.cost_usd)
         return SessionView(
             id=session.id,
             status=session.status,
@@ -91,7 +91,7 @@ class Renderer:
             max_cost_usd=None if session.max_cost_usd is None else format_amount(session.max_cost_usd),
             total_input_tokens=session.tokens.input + session.tokens.cache_read + session.tokens.cache_write,
             total_output_tokens=session.tokens.output,
-            llm_cost_usd=cost,
+            llm_cost_usd=llm_cost,
             total_cost_usd=cost,
         )
 
