@@ -52,6 +52,9 @@ class Settings(BaseSettings):
         Decimal("0.03"), ge=0, description="Most US dollars that one run may spend on captchas."
     )
     default_model: str = Field("", description="Model used when a task names none; by default the best that has a key.")
+    reviewer: bool = Field(
+        True, description="Have the model check each finished answer against its task; off saves these calls."
+    )
     max_concurrent_sessions: int = Field(1, ge=1, le=64, description="Number of slots: how many browsers work at once.")
     chromium_path: str = Field("", description="Chromium program; by default the one of the system.")
     chromium_flags: str = Field("", description="More flags for Chromium, separated by spaces.")

@@ -11,6 +11,7 @@ from appliance.events import (
     FeedEvent,
     GoalStated,
     Notice,
+    Reviewed,
     RunFinished,
     RunQueued,
     RunStarted,
@@ -19,7 +20,7 @@ from appliance.events import (
 )
 from appliance.persistence.records import EventRecord
 
-Kind = Literal["task", "queued", "started", "step", "receipt", "notice", "finished", "goal"]
+Kind = Literal["task", "queued", "started", "step", "receipt", "notice", "finished", "goal", "reviewed"]
 
 _KINDS: dict[type[FeedEvent], Kind] = {
     TaskGiven: "task",
@@ -30,6 +31,7 @@ _KINDS: dict[type[FeedEvent], Kind] = {
     Notice: "notice",
     RunFinished: "finished",
     GoalStated: "goal",
+    Reviewed: "reviewed",
 }
 _SHORT = 48
 

@@ -20,7 +20,7 @@ class Assignment:
     """One task with its limits: steps, seconds and, if given, money in US dollars.
 
     `earlier` are the turns of the conversation so far, oldest first. `run` is what the run is called outside, `replays`
-    likewise the run that is done again, if one is.
+    likewise the run that is done again, if one is. `is_reviewed` says that a finished answer is checked by the model.
     """
 
     task: str
@@ -33,3 +33,4 @@ class Assignment:
     earlier: tuple[EarlierTurn, ...] = ()
     run: str = ""
     replays: str | None = None
+    is_reviewed: bool = True

@@ -20,7 +20,7 @@ from appliance.models.base import ModelRequest, Reply
 
 
 class Briefing:
-    """Makes the requests of one run's steps."""
+    """Makes the requests of one run's steps; `demand` stands in each of them until it is taken back."""
 
     def __init__(
         self,
@@ -38,6 +38,7 @@ class Briefing:
         self._progress = progress
         self._outlets = outlets
         self._last_used: TokenCount | None = None
+        self.demand: str | None = None
 
     async def request(self, step: Step, clocks: Clocks) -> ModelRequest:
         """Return the request for an observed step, compacted when it is time for that; the feed is told of both."""
@@ -71,6 +72,8 @@ class Briefing:
         progress = self._progress
         if names := self._context.sensitive.names_for(self._context.browser.tab.url):
             notices.append(prompt.secrets_notice(names))
+        if self.demand is not None:
+            notices.append(self.demand)
         if step.limit is not None:
             notices.append(prompt.delivery_notice(step.limit))
         elif progress.is_stuck:

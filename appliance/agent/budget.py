@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from appliance.agent.assignment import Assignment
+from appliance.agent.ending import timed_out
 from appliance.agent.outcome import Spent
-from appliance.errors import MoneySpent, RunEnding, RunFailed, RunTimedOut, StepsSpent
+from appliance.errors import MoneySpent, RunEnding, RunFailed, StepsSpent
 from appliance.events import TokenCount
 from appliance.words import FailureKind
 
@@ -132,6 +133,12 @@ class Budget:
         self._steps += 1
         return Allowance(self._steps, self.seconds_left(), self.limit)
 
+    @property
+    def has_room(self) -> bool:
+        """Whether a step may still follow that need not be the one for the answer."""
+        is_last = self._steps >= self._assignment.max_steps
+        return self.limit is None and not is_last and self._near_limit() is None
+
     def seconds_left(self) -> float:
         """Return the seconds until the turn for the answer begins; in that turn, until the run ends."""
         left = self._assignment.timeout - (time.monotonic() - self._started)
@@ -176,11 +183,6 @@ class Budget:
 
     def _money_spent(self) -> MoneySpent:
         return MoneySpent(f"The budget of {self._assignment.max_cost_usd} US dollars is used up.")
-
-
-def timed_out(assignment: Assignment) -> RunTimedOut:
-    """Return the ending of a run whose own time is used up."""
-    return RunTimedOut(f"The time of {assignment.timeout:g} seconds is used up.")
 
 
 def _steps_spent(steps: int) -> StepsSpent:

@@ -16,16 +16,19 @@ from appliance.agent.archive import Archive
 from appliance.agent.asking import Asking
 from appliance.agent.assignment import Assignment
 from appliance.agent.briefing import Briefing
-from appliance.agent.budget import Budget, timed_out
+from appliance.agent.budget import Budget
 from appliance.agent.chain import Chain
 from appliance.agent.clocks import Clocks, StepClock
 from appliance.agent.compaction import Compactor, ContextLimit
+from appliance.agent.ending import ending_of
 from appliance.agent.goal import state_goal
 from appliance.agent.metering import MeteredModel
 from appliance.agent.outcome import Outcome, settle
 from appliance.agent.outlets import Outlets
 from appliance.agent.progress import Progress
 from appliance.agent.retries import RetryingModel
+from appliance.agent.reviewer import Reviewer
+from appliance.agent.rounds import Rounds
 from appliance.agent.sight import Sight
 from appliance.agent.step import Step
 from appliance.agent.window import Window, text_of
@@ -75,6 +78,7 @@ class Agent:
         self._sight = Sight(context, registry, outlets)
         self._asking = Asking(self._model, context, registry, outlets)
         self._chain = Chain(context, registry, self._progress, self._budget, outlets)
+        self._rounds = Rounds(Reviewer(self._metered, assignment), assignment, self._budget, outlets)
         self._ending: RunEnding | None = None
         self._step = Step(0)
 
@@ -90,17 +94,11 @@ class Agent:
             async with clock:
                 while True:
                     await self._take_step()
-        except RunEnding as ending:
-            self._ending = ending
-        except TimeoutError as fault:
-            late = timed_out(self._assignment) if clock.expired() else _failed(f"Something took too long: {fault}.")
-            self._ending = self._step.answer or late
-        except ContextOverflow as fault:
-            self._ending = RunFailed(fault.message, failure=FailureKind.PROVIDER_ERROR)
-        except PilothouseError as fault:
-            self._ending = self._step.answer or _failed(fault.message)
+        except (PilothouseError, TimeoutError) as fault:
+            self._ending = self._answer or ending_of(fault, self._assignment, is_late=clock.expired())
+            await self._rounds.close()
         except Exception as fault:
-            self._ending = _failed(f"The run met a fault in our own program ({type(fault).__name__}).")
+            self._ending = ending_of(fault, self._assignment)
             raise
         finally:
             self._close_record()
@@ -111,8 +109,17 @@ class Agent:
         """Return the outcome of the run as it stands; one that has not ended counts as stopped."""
         ending = self._ending or RunStopped("The run was stopped.")
         note = self._step.plan.see if self._step.plan else ""
-        outcome = settle(ending, self._budget.spent, note=note, limit=self._budget.limit, partial=self._context.partial)
+        partial = None if self._answer else self._context.partial
+        outcome = settle(ending, self._budget.spent, note=note, limit=self._budget.limit, partial=partial)
+        if self._answer is not None and not isinstance(ending, RunDone):
+            summary = f"{outcome.summary} The answer it had handed in by then is kept."
+            outcome = replace(outcome, output=self._answer.answer, is_successful=True, summary=summary)
         return self._sensitive.redact_all(outcome)
+
+    @property
+    def _answer(self) -> RunDone | None:
+        """The last answer that was accepted; it stands whatever happens while it is reviewed."""
+        return self._step.answer or self._rounds.answer
 
     def _close_record(self) -> None:
         try:
@@ -124,24 +131,21 @@ class Agent:
         allowance, before = self._budget.next_step(), self._step
         self._step = step = Step(allowance.number, allowance.limit)
         clock = StepClock(self._clocks.step, allowance.seconds)
-        try:
-            async with clock:
-                await self._look(before)
-                await self._ask(clock)
-                await self._chain.run(step, clock)
-        except TimeoutError:
-            if not clock.is_over:
-                raise
-            step.trouble = "The step was cut off, since its time was used up."
-        except PilothouseError as error:
-            step.trouble = None if isinstance(error, RunDone) else error.message
-            raise
-        finally:
-            step.close(step.trouble or "The run has ended.")
-            self._outlets.step_closed(step)
+        with self._outlets.closing(step, "The run has ended."):
+            try:
+                async with clock:
+                    await self._look(before)
+                    await self._ask(clock)
+                    await self._chain.run(step, clock)
+            except TimeoutError:
+                if not clock.is_over:
+                    raise
+                step.trouble = "The step was cut off, since its time was used up."
         await self._outlets.actions_finished(step)
-        if step.answer is not None:
+        demand = await self._rounds.go_on(step)
+        if step.answer is not None and demand is None:
             raise step.answer
+        self._briefing.demand = demand or self._briefing.demand
         if step.trouble:
             await self._outlets.notice("step_cut_off", step.trouble)
         self._window.remember(step)
@@ -167,6 +171,7 @@ class Agent:
             self._context.clipboard.seed("startUrl", address)
         goal = await state_goal(self._metered, task)
         self._window.pin_goal(goal)
+        self._rounds.goal = goal
         self._context.clipboard.seed("goal", goal)
         await self._outlets.goal_stated(goal, self._budget.take_tokens())
 
@@ -199,7 +204,3 @@ class Agent:
             await self._outlets.notice("replanning", f"{count} tries came to nothing: the agent must do otherwise.")
         elif self._progress.is_stuck and count > before:
             await self._outlets.notice("repeating", f"The agent got no further in {count} tries and is told so.")
-
-
-def _failed(message: str) -> RunFailed:
-    return RunFailed(message, failure=FailureKind.AGENT_FAILURE)

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from types import TracebackType
 
 import structlog
 
@@ -20,8 +21,8 @@ from appliance.agent.record import (
 )
 from appliance.agent.step import Step
 from appliance.browser.observation import Screenshot
-from appliance.errors import MachineFault
-from appliance.events import ActionFinished, FeedEvent, GoalStated, Notice, StepPlanned, TokenCount
+from appliance.errors import MachineFault, PilothouseError, RunDone
+from appliance.events import ActionFinished, FeedEvent, GoalStated, Notice, Reviewed, StepPlanned, TokenCount
 from appliance.models.base import Reply
 from appliance.sensitive import SensitiveData
 
@@ -60,6 +61,11 @@ class Outlets:
         """Record and tell the goal of the run, and what it took to state it."""
         self.record.append(Noted(code="goal", text=goal))
         await self.emit(GoalStated(goal=goal, tokens=tokens))
+
+    async def reviewed(self, event: Reviewed) -> None:
+        """Record and tell what the reviewer said of an answer."""
+        self.record.append(Noted(code="reviewed" if event.recorded is None else "review_dissent", text=event.text))
+        await self.emit(event)
 
     def run_opened(self, assignment: Assignment, model: str) -> None:
         """Record that a run begins."""
@@ -154,6 +160,13 @@ class Outlets:
         except MachineFault as fault:
             log.error("the last receipts of the run could not be told", reason=fault.message)
 
+    def closing(self, step: Step, reason: str) -> "Closing":
+        """Return a context for the work on a step, which is closed and recorded when it is left in whatever way.
+
+        `reason` is the sentence that tells why the rest of its actions was not done.
+        """
+        return Closing(self, step, reason)
+
     def step_closed(self, step: Step) -> None:
         """Record that a step is over, however far it came."""
         actions = step.plan.actions if step.plan is not None else ()
@@ -186,3 +199,29 @@ class Outlets:
                 cost_usd=None if outcome.cost_usd is None else f"{outcome.cost_usd:f}",
             )
         )
+
+
+class Closing:
+    """Closes a step when its context is left, with what went wrong in it as its trouble."""
+
+    def __init__(self, outlets: Outlets, step: Step, reason: str) -> None:
+        self._outlets = outlets
+        self._step = step
+        self._reason = reason
+
+    def __enter__(self) -> None:
+        """Begin the work on the step."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the step; a record that cannot be written takes the place of no stop and of no ending."""
+        if isinstance(error, PilothouseError) and not isinstance(error, RunDone):
+            self._step.trouble = error.message
+        self._step.close(self._step.trouble or self._reason)
+        try:
+            self._outlets.step_closed(self._step)
+        except MachineFault as fault:
+            if error is None:
+                raise
+            log.error("the end of a step could not be recorded", reason=fault.message)

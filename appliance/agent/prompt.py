@@ -15,7 +15,8 @@ _MAX_EARLIER_TURNS = 10
 _MAX_EARLIER_ANSWER = 3_000
 _FENCES = re.compile(
     r"<(\s*/?\s*)"
-    r"(?=(?:page|page_changes|read_once|task|step|steps|files|notice|checkpoint|earlier_tasks|answer_schema)(?![\w-]))",
+    r"(?=(?:page|page_changes|read_once|task|goal|step|steps|files|notice|checkpoint|earlier_tasks|answer_schema|answer|"
+    r"coverage|review|earlier_review|reply)(?![\w-]))",
     re.IGNORECASE,
 )
 
@@ -55,6 +56,17 @@ def checkpoint_block(summary: str, first: int, last: int, archive: str) -> str:
     where = f" In full: {archive} (read_file)." if archive else ""
     lead = _read("checkpoint.md").replace("{steps}", f"{first}-{last}").replace("{where}", where)
     return f"<checkpoint>\n{lead}\n{fence(summary)}\n</checkpoint>\n"
+
+
+def reviewer_rules() -> str:
+    """Return what the model is told when it is to judge a finished answer."""
+    return _read("reviewer.md")
+
+
+def review_notice(reason: str, number: int, rounds: int) -> str:
+    """Return what the model is told when its answer came back; in the last of the rounds it may not object."""
+    text = _read("review.md" if number < rounds else "review_last.md")
+    return text.replace("{round}", str(number)).replace("{rounds}", str(rounds)).replace("{reason}", fence(reason))
 
 
 def goal_rules() -> str:

@@ -17,7 +17,8 @@ from appliance.actions.base import ActionContext, Receipt
 from appliance.actions.registry import Registry
 from appliance.actions.targets import target_fields
 from appliance.agent.assignment import Assignment
-from appliance.agent.budget import Budget, timed_out
+from appliance.agent.budget import Budget
+from appliance.agent.ending import timed_out
 from appliance.agent.metering import MeteredModel
 from appliance.agent.outcome import Outcome, settle
 from appliance.agent.outlets import Outlets

@@ -35,8 +35,13 @@ DEFAULT_STEPS = 100
 DEFAULT_SECONDS = 1800.0
 
 
-def assign(session: SessionRecord, run: RunRecord, earlier: tuple[RunRecord, ...]) -> Assignment:
-    """Return what the run is asked to do: the task, what is left of the session's money, the turns before it."""
+def assign(
+    session: SessionRecord, run: RunRecord, earlier: tuple[RunRecord, ...], *, is_reviewed: bool = True
+) -> Assignment:
+    """Return what the run is asked to do: the task, what is left of the session's money, the turns before it.
+
+    `is_reviewed` says whether its answer is checked.
+    """
     left = None
     if session.max_cost_usd is not None:
         left = max(Decimal(0), session.max_cost_usd - session.cost_usd)
@@ -51,6 +56,7 @@ def assign(session: SessionRecord, run: RunRecord, earlier: tuple[RunRecord, ...
         earlier=tuple(EarlierTurn(turn.task, _answer(turn)) for turn in earlier),
         run=str(run.id),
         replays=None if run.replays is None else str(run.replays.run_id),
+        is_reviewed=is_reviewed,
     )
 
 

@@ -171,7 +171,8 @@ class Worker:
         earlier = tuple(turn for turn in turns if turn.number < self.run.number and turn.status is RunStatus.ENDED)
         self._tally = Tally(self._equipment, self.run, entry)
         outlets = agents.make_outlets(self.run, entry, place.folders, self._tally)
-        assignment = agents.assign(place.session, self.run, earlier)
+        is_reviewed = self._equipment.settings.reviewer
+        assignment = agents.assign(place.session, self.run, earlier, is_reviewed=is_reviewed)
         context = agents.make_context(assignment, browser, model, place.folders, self._sensitive)
         context.captchas = agents.make_captchas(self._equipment.settings)
         source = self.run.replays

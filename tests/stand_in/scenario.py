@@ -1,9 +1,10 @@
 """What the stand-in answers: the scenario's steps, read from plain JSON values.
 
-A scenario is a list of steps, or {"steps": [...], "extracts": [...], "goals": [...], "summaries": [...]}. Steps answer
-requests whose reply shape has a list of actions, one after the other, and the last one for ever; goals and summaries
-answer the requests that state a goal or sum up earlier steps, extracts all others, each in the same way. A step is one
-of
+A scenario is a list of steps, or {"steps": [...], "extracts": [...], "goals": [...], "summaries": [...], "reviews":
+[...]}. Steps answer requests whose reply shape has a list of actions, one after the other, and the last one for ever;
+goals and summaries answer the requests that state a goal or sum up earlier steps, reviews those that ask for a verdict
+(as {"verdict": false, "failure_reason": "…"}; by default every answer is right), extracts all others, each in the same
+way. A step is one of
 
   {"click": {"index": 3}}                       one action, wrapped into a whole reply
   [{"input": …}, {"click": …}]                  a chain of actions, wrapped likewise
@@ -47,7 +48,7 @@ SENTENCES = {
     "plan_to_goal": "Follow the scenario to its end.",
     "next_move": "Do the next scripted thing.",
 }
-KINDS = {"step": "steps", "extract": "extracts", "goal": "goals", "summary": "summaries"}
+KINDS = {"step": "steps", "extract": "extracts", "goal": "goals", "summary": "summaries", "review": "reviews"}
 """What a request can be for, and the part of a scenario that answers it."""
 
 FAILURES = ("__http__", "__overflow__", "__hang__", "__drop__", "__stream_error__")
@@ -73,6 +74,7 @@ class Scenario:
     extracts: tuple[Any, ...] = ("Nothing to extract.",)
     goals: tuple[Any, ...] = ("What the scenario says is done.",)
     summaries: tuple[Any, ...] = ("The scenario went as it says.",)
+    reviews: tuple[Any, ...] = ({"reasoning": "As asked for.", "verdict": True, "failure_reason": ""},)
 
     @classmethod
     def read(cls, document: Any) -> "Scenario":

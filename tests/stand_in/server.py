@@ -200,8 +200,9 @@ class StandIn:
 
 def _kind_of(asked: wire.Asked) -> str:
     """Tell the kind by the reply's schema, and without one by the block that the question consists of."""
-    if "action" in (asked.schema or {}).get("properties", {}):
-        return "step"
+    fields: dict[str, Any] = (asked.schema or {}).get("properties", {})
+    if "action" in fields or "verdict" in fields:
+        return "step" if "action" in fields else "review"
     question = asked.texts[-1] if asked.texts else ""
     begins = {"<task>": "goal", "<steps>": "summary"}
     return next((kind for begin, kind in begins.items() if question.startswith(begin)), "extract")

@@ -10,7 +10,7 @@ import pytest
 from appliance.browser.chromium import Chromium, ChromiumOptions
 from appliance.browser.connection import Browser
 from appliance.browser.policy import Policy
-from appliance.events import GoalStated, StepPlanned, TokenCount
+from appliance.events import GoalStated, Reviewed, StepPlanned, TokenCount
 from appliance.words import Ending, FailureKind, ReceiptStatus
 from tests.appliance.agent.conftest import Finish, Prepare
 from tests.site import Site
@@ -92,8 +92,9 @@ async def test_an_extract_is_charged_told_and_shown_once(finish: Finish, site: S
     outcome, work = await finish({"steps": steps, "extracts": extracts})
     told = next(receipt for receipt in work.receipts if receipt.name == "extract")
     assert told.tokens == TokenCount(input=700, output=30)
-    (goal,) = work.of(GoalStated)
-    assert outcome.tokens == sum((plan.tokens for plan in work.plans), told.tokens + goal.tokens)
+    (goal,), (review,) = work.of(GoalStated), work.of(Reviewed)
+    beside = told.tokens + goal.tokens + review.tokens
+    assert outcome.tokens == sum((plan.tokens for plan in work.plans), beside)
     assert ["says the extract" in request.texts[-1] for request in work.asked] == [False, False, True, False]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from appliance.agent.assignment import EarlierTurn
 from appliance.agent.recorded import load
-from appliance.events import ActionFinished, GoalStated, StepPlanned, TokenCount
+from appliance.events import ActionFinished, GoalStated, Reviewed, StepPlanned, TokenCount
 from appliance.words import Ending, FailureKind, ReceiptStatus
 from tests.appliance.agent.conftest import Finish, Prepare, a_dollar_per_million
 
@@ -42,9 +42,9 @@ async def test_a_run_works_through_its_steps_and_hands_in_an_answer(finish: Fini
 async def test_tokens_and_cost_of_a_run_are_those_of_its_steps(finish: Finish):
     usage = {"input": 1000, "cache_read": 200, "cache_write": 100, "output": 50}
     outcome, work = await finish([{"reply": WRITE, "__usage__": usage}, {"reply": DONE, "__usage__": usage}])
-    (goal,) = work.of(GoalStated)
+    (goal,), (review,) = work.of(GoalStated), work.of(Reviewed)
     assert work.plans[0].tokens == work.plans[1].tokens == TokenCount(1000, 200, 100, 50)
-    assert outcome.tokens == goal.tokens + work.plans[0].tokens + work.plans[1].tokens
+    assert outcome.tokens == goal.tokens + work.plans[0].tokens + work.plans[1].tokens + review.tokens
     assert outcome.cost_usd == a_dollar_per_million(outcome.tokens)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from appliance.agent.outcome import Outcome
 from appliance.errors import NotFound
-from appliance.events import ActionFinished, Notice, RunFinished, StepPlanned, TokenCount
+from appliance.events import ActionFinished, Notice, Reviewed, RunFinished, StepPlanned, TokenCount
 from appliance.models.catalog import find_entry
 from appliance.persistence.runs import find_latest_run
 from appliance.runtime.agents import assign
@@ -46,6 +46,19 @@ def _step(tokens):
     return StepPlanned(
         step=1, see="s", plan="p", move="Next.", calls=(), url="u", title="t", tokens=tokens, screenshot="1.jpg"
     )
+
+
+async def test_a_review_adds_to_what_the_session_spent(sessions, session, tally):
+    await tally.emit(Reviewed(verdict=True, text="Right.", tokens=TokenCount(input=1_000_000, output=7)))
+    await tally.flush()
+    spent = await sessions.find(session.id)
+    assert (spent.tokens.input, spent.tokens.output) == (1_000_000, 7)
+    assert spent.cost_usd > 0
+
+
+async def test_an_assignment_is_reviewed_as_the_setting_says(session, run):
+    assert assign(session, run, ()).is_reviewed
+    assert not assign(session, run, (), is_reviewed=False).is_reviewed
 
 
 async def test_steps_and_actions_add_up_in_the_session_with_their_price(sessions, session, tally):

@@ -6,7 +6,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from appliance.events import ActionCall, ActionFinished, GoalStated, Notice, StepPlanned, TokenCount
+from appliance.events import ActionCall, ActionFinished, GoalStated, Notice, Reviewed, StepPlanned, TokenCount
 from appliance.runtime.folders import SessionFolders
 from appliance.words import ReceiptStatus, SessionStatus
 from tests.web.api.running import RunningServer
@@ -72,6 +72,16 @@ def test_the_goal_is_a_message_of_its_own(server: RunningServer, http: httpx.Cli
         "category": "goal",
         "action": "goal",
     }
+
+
+def test_what_the_reviewer_said_is_a_message_with_its_verdict(server: RunningServer, http: httpx.Client) -> None:
+    session_id = start(server, http)
+    server.append(session_id, Reviewed(verdict=False, text="One lamp is missing.", round=1))
+    server.append(session_id, Reviewed(verdict=False, text="It is handed over.", round=1, recorded=True))
+    told = [json.loads(message["data"]) for message in visible(http, session_id)[-2:]]
+    kind = {"category": "judge", "action": "review", "verdict": False, "round": 1}
+    assert told[0] == {"content": "One lamp is missing.", **kind}
+    assert told[1] == {"content": "It is handed over.", **kind, "recorded": True}
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from appliance.events import (
     ActionFinished,
     GoalStated,
     Notice,
+    Reviewed,
     RunFinished,
     RunQueued,
     RunStarted,
@@ -203,6 +204,19 @@ def _say_goal(event: GoalStated) -> _Said:
     )
 
 
+def _say_reviewed(event: Reviewed) -> _Said:
+    data: dict[str, Any] = {
+        "content": event.text,
+        "category": "judge",
+        "action": "review",
+        "verdict": event.verdict,
+        "round": event.round,
+    }
+    if event.recorded is not None:
+        data["recorded"] = event.recorded
+    return _Said("assistant", "planning", data, event.text)
+
+
 def _say_finished(event: RunFinished) -> _Said:
     output = event.output if isinstance(event.output, str) or event.output is None else json.dumps(event.output)
     return _Said("assistant", "completion", {"content": output or event.summary}, event.summary or output or "")
@@ -217,6 +231,7 @@ _RENDERINGS: Mapping[type, Callable[[Any], _Said]] = {
     Notice: _say_notice,
     RunFinished: _say_finished,
     GoalStated: _say_goal,
+    Reviewed: _say_reviewed,
 }
 
 
