@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 from typing import Literal
 from uuid import UUID
 
-from appliance.persistence.database import Database
+from appliance.agent.sources import Sources
+from appliance.persistence.database import Database, Transaction
 from appliance.persistence.records import RunRecord, SessionRecord
-from appliance.persistence.runs import find_latest_run
+from appliance.persistence.runs import find_latest_run, find_provenance
 from appliance.persistence.sessions import find_session
 from appliance.words import Ending, RunStatus, SessionStatus
 from web.answers import Answer, lay_out
@@ -22,10 +23,11 @@ _FAILED_ENDINGS = frozenset(
 
 @dataclass(frozen=True)
 class SessionView:
-    """A session with its latest run."""
+    """A session with its latest run, and where the values of its answer were read, if that is known."""
 
     session: SessionRecord
     run: RunRecord | None
+    sources: Sources | None = None
 
     @property
     def phase(self) -> Phase:
@@ -51,7 +53,8 @@ class SessionView:
     @property
     def answer(self) -> Answer | None:
         """What the latest run delivered, laid out."""
-        return lay_out(self.session.output, is_structured=self.session.output_schema is not None)
+        is_structured = self.session.output_schema is not None
+        return lay_out(self.session.output, is_structured=is_structured, sources=self.sources)
 
     @property
     def failure(self) -> FailureWords | None:
@@ -66,7 +69,13 @@ class SessionView:
 
 
 async def load_session_view(database: Database, session_id: UUID) -> SessionView:
-    """Read the session and its latest run in one consistent state; raises NotFound."""
+    """Read the session, its latest run and the sources of its answer in one consistent state; raises NotFound."""
     async with database.read() as transaction:
         session = await find_session(transaction, session_id)
-        return SessionView(session, await find_latest_run(transaction, session_id))
+        run = await find_latest_run(transaction, session_id)
+        return SessionView(session, run, await read_sources(transaction, run))
+
+
+async def read_sources(transaction: Transaction, run: RunRecord | None) -> Sources | None:
+    """Return where the values of a run's answer were read; None while it works, and where it is not known."""
+    return None if run is None or run.status is not RunStatus.ENDED else await find_provenance(transaction, run.id)

@@ -75,7 +75,7 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     openPicture(link);
   }
-  if (event.target.matches("dialog.picture")) event.target.close();
+  if (event.target.matches("dialog")) event.target.close();
 });
 
 document.addEventListener("keydown", (event) => {
@@ -86,13 +86,22 @@ document.addEventListener("keydown", (event) => {
 
 showCopyButtons(document);
 document.addEventListener("htmx:after:swap", () => { showCopyButtons(document); tick(); });
+
+// What is told of a value opens over the answer, and closes back to that value.
+new MutationObserver(() => {
+  const told = document.getElementById("source-told");
+  if (told?.hasChildNodes() && !told.parentElement.open) {
+    told.parentElement.showModal();
+    told.scrollTop = 0;
+  }
+}).observe(document.getElementById("source-told") ?? document.createElement("div"), { childList: true });
 tick();
 setInterval(tick, 1000);
 
 // A form is sent once: stopping, for one, takes a moment.
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
-  if (button && event.target.method !== "dialog") setTimeout(() => { button.disabled = true; });
+  if (button && event.target.method !== "dialog" && !event.defaultPrevented) setTimeout(() => { button.disabled = true; });
 });
 window.addEventListener("pageshow", () => {
   for (const button of document.querySelectorAll("form button:disabled")) button.disabled = false;

@@ -15,7 +15,7 @@ from appliance.persistence.runs import find_latest_run
 from appliance.persistence.sessions import find_session
 from appliance.runtime.assembly import Appliance
 from web.feed_rows import make_row
-from web.session_view import SessionView
+from web.session_view import SessionView, read_sources
 from web.views import Views
 
 HEARTBEAT = 20.0
@@ -94,4 +94,5 @@ async def _read(database: Database, session_id: UUID, after: int) -> tuple[Event
         session = await find_session(transaction, session_id)
         run = await find_latest_run(transaction, session_id)
         page = await read_events_from(transaction, session_id, after + 1, limit=_STRETCH)
-        return page, SessionView(session, run)
+        has_ended = any(isinstance(record.event, RunFinished) for record in page.events)
+        return page, SessionView(session, run, await read_sources(transaction, run) if has_ended else None)

@@ -1,4 +1,4 @@
-"""The addresses under /live: the embeddable page of a session, its feed, its picture and its pictures."""
+"""The addresses under /live: the embeddable page of a session, its feed, its pictures and its answer."""
 
 from typing import Any
 from uuid import UUID
@@ -10,12 +10,15 @@ from litestar.response import File, ServerSentEvent, Template
 
 from appliance.errors import NotAllowed, NotAuthenticated, NotFound
 from appliance.runtime.assembly import Appliance
+from web.answer_files import as_csv, as_json
 from web.headers import secure_embeddable_page
 from web.live.admission import Admission
 from web.live.embed import show_embed
 from web.live.feed import stream_list, stream_session
+from web.live.source import find_sources
 from web.live.vnc import show_display
 from web.screenshots import read_picture
+from web.session_view import load_session_view
 from web.signin import RecognizeViewer, require_viewer
 from web.views import Views
 
@@ -34,6 +37,8 @@ def live_router(appliance: Appliance, views: Views, recognize: RecognizeViewer) 
             _feed(appliance, admission, views),
             _list_feed(appliance, views),
             _picture(appliance, admission),
+            _source(appliance, admission),
+            _answer(appliance, admission),
             _socket(appliance, admission),
         ],
         middleware=[recognize],
@@ -90,6 +95,49 @@ def _picture(appliance: Appliance, admission: Admission) -> Any:
         return picture
 
     return show_picture
+
+
+def _source(appliance: Appliance, admission: Admission) -> Any:
+    @get(
+        "/{session_id:uuid}/source",
+        after_request=secure_embeddable_page,
+        exception_handlers={NotAuthenticated: _say_trouble, NotFound: _say_trouble},
+    )
+    async def show_source(request: Request[Any, Any, Any], session_id: FromPath[UUID]) -> Template:
+        """Tell where the value that `at` points to was read: as a fragment to a page of ours, else as a page."""
+        link = admission.admit(request, session_id)
+        view = await load_session_view(appliance.database, session_id)
+        told = find_sources(view, request.query_params.get("at", ""))
+        is_fragment = request.headers.get("hx-request") == "true"
+        back = f"/live/{session_id}{link}" if link else f"/sessions/{session_id}"
+        context = {"sources": told, "session_id": session_id, "link": link, "back": back}
+        return Template("partials/_source.html" if is_fragment else "pages/source_show.html", context=context)
+
+    return show_source
+
+
+def _answer(appliance: Appliance, admission: Admission) -> Any:
+    @get("/{session_id:uuid}/answer/{kind:str}")
+    async def save_answer(
+        request: Request[Any, Any, Any], session_id: FromPath[UUID], kind: FromPath[str]
+    ) -> Response[str]:
+        """Return the answer as a file of its kind, json or csv."""
+        admission.admit(request, session_id)
+        session = await appliance.sessions.find(session_id)
+        make = {"json": as_json, "csv": as_csv}.get(kind)
+        if make is None or session.output is None:
+            raise NotFoundException("There is no such file of an answer.")
+        return Response(
+            make(session.output),
+            media_type="application/json" if kind == "json" else "text/csv; charset=utf-8",
+            headers={
+                "Content-Disposition": f'attachment; filename="answer-{session_id}.{kind}"',
+                "Cache-Control": "private, no-store",
+                "X-Content-Type-Options": "nosniff",
+            },
+        )
+
+    return save_answer
 
 
 def _socket(appliance: Appliance, admission: Admission) -> Any:
