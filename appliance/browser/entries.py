@@ -106,7 +106,7 @@ def _records(pairs: list[tuple[LexborNode, LexborNode]], first: str) -> Iterator
 def _meaning(term: LexborNode, meaning: LexborNode) -> Entry:
     word, text = text_of(term), text_of(meaning)[:MAX_TEXT]
     _, url = _title([term, meaning])
-    return Entry(word, url, (("term", word), ("definition", text)), (), (word, text))
+    return Entry("", url, (("term", word), ("definition", text)), (), (word, text))
 
 
 # ---- cards, entries of lists, parts under headings --------------------------------------------------------------

@@ -12,9 +12,10 @@ from appliance.content import Content
 from appliance.errors import RunFailed
 from appliance.events import TokenCount
 from appliance.models.base import ModelRequest, OnText, Purpose, Reply, Scene
-from appliance.store.facts import gather_facts
-from appliance.store.fields import missing_fields, read_fields
-from appliance.store.filling import fill_fields
+from appliance.store.drafting import draft_object
+from appliance.store.links import Links
+from appliance.store.pages import PageRead
+from appliance.store.schema import AnswerSchema, FieldShape
 from appliance.words import Effort, FailureKind
 
 LONGEST_TEXT = 100_000
@@ -58,7 +59,7 @@ class Autopilot:
             text = json.dumps(self._planner.plan(scene), ensure_ascii=False)
         if on_text is not None:
             await on_text(text)
-        return Reply(text, TokenCount(), self.name)
+        return Reply(text, TokenCount(), self.name, is_of_scene=True)
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -101,8 +102,11 @@ def extract(scene: Scene) -> str:
     content = scene.content or Content(scene.url, "", "")
     if scene.output_schema is None:
         return _as_markdown(content)
-    filled = fill_fields(read_fields(scene.output_schema), gather_facts(content), scene.output_schema, content.url)
-    return json.dumps(filled, ensure_ascii=False)
+    schema = AnswerSchema.read(scene.output_schema)
+    rows = draft_object(schema, [PageRead(content.url, content)], Links())
+    filled = {name: value for row in rows for name, value in row.items() if name != "_page"}
+    nulls = {shape.name: None for shape in schema.fields if shape.is_nullable}
+    return json.dumps({**nulls, **filled}, ensure_ascii=False)
 
 
 def find_address(task: str) -> str | None:
@@ -139,7 +143,8 @@ def _hand_in(scene: Scene) -> dict[str, Any]:
     if scene.output_schema is None:
         return _reply("The page has been read.", "Hand in what it says.", {"done": {"text": text, "success": True}})
     filled = _read_object(text)
-    missing = missing_fields(read_fields(scene.output_schema), filled)
+    shapes = AnswerSchema.read(scene.output_schema).fields
+    missing = [shape.name for shape in shapes if shape.is_required and shape.name not in filled]
     if missing:
         named = ", ".join(missing)
         return _give_up(scene, f"{scene.url} does not plainly state {named}", f"To have it searched for, {_CHOOSE}")
@@ -150,12 +155,16 @@ def _hand_in(scene: Scene) -> dict[str, Any]:
 def _explain_refusal(scene: Scene) -> tuple[str, str] | None:
     if scene.output_schema is None:
         return None
-    fields = read_fields(scene.output_schema)
-    hard = [field.name for field in fields if field.is_required and field.kind is None and not field.is_nullable]
+    fields = AnswerSchema.read(scene.output_schema).fields
+    hard = [field.name for field in fields if field.is_required and not _is_plain(field) and not field.is_nullable]
     if fields and not hard:
         return None
     named = f": {', '.join(hard)} cannot be filled" if hard else ""
     return f"Autopilot fills only plain fields of an object{named}", f"For any other schema, {_CHOOSE}"
+
+
+def _is_plain(shape: FieldShape) -> bool:
+    return "array" not in shape.kinds and "object" not in shape.kinds
 
 
 def _give_up(scene: Scene, why: str, remedy: str) -> dict[str, Any]:

@@ -16,7 +16,9 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ("sku, article number, item number, stock keeping unit", "sku offers.sku product:retailer_item_id"),
     ("brand, manufacturer, maker, brand name",
      "brand.name brand manufacturer.name manufacturer product:brand og:brand"),
-    ("description, summary, abstract", "description abstract og:description twitter:description"),
+    ("description, summary, abstract", "description abstract og:description twitter:description page_prose"),
+    ("text, body, content, full text, article text, article body, body text, page text",
+     "articlebody page_text"),
     ("image, image url, picture, photo, thumbnail, cover", "image image.url image.contenturl thumbnailurl og:image"),
     ("url, link, page url, source url, web address, address of page", "page_url"),
     ("canonical url, product url", "url og:url page_url"),
@@ -68,3 +70,6 @@ CONCEPTS: tuple[tuple[frozenset[tuple[str, ...]], tuple[str, ...]], ...] = tuple
     for phrases, keys in _TABLE
 )
 """For each thing: the phrases that mean it, as words in the singular, and the keys of facts stating it, best first."""
+
+KNOWN_PHRASES: frozenset[tuple[str, ...]] = frozenset(phrase for names, _ in CONCEPTS for phrase in names)
+"""Every phrase that means any of these things."""

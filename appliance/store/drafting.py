@@ -4,41 +4,87 @@ Nothing is invented; what a page does not state, or states in two ways, is left 
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from appliance.content import Content
-from appliance.store.facts import Fact, gather_facts
-from appliance.store.fields import Field, describe_field
-from appliance.store.filling import fill_fields
-from appliance.store.links import Links
+from appliance.store.detail import draft_page
+from appliance.store.fields import Field, read_fields
+from appliance.store.filling import Filled
+from appliance.store.links import FoundLink, Links
+from appliance.store.listing import Row, has_required, stated_rows
 from appliance.store.pages import PageRead
+from appliance.store.paging import is_paging
+from appliance.store.schema import AnswerSchema
 
-if TYPE_CHECKING:
-    from appliance.store.schema import AnswerSchema
+_FIRM = ("linked", "labelled")
+"""Sources that say of a page what it is about."""
 
 
-def draft_rows(schema: "AnswerSchema", pages: Sequence[PageRead], links: Links) -> list[dict[str, Any]]:
+def draft_rows(schema: AnswerSchema, pages: Sequence[PageRead], links: Links) -> list[dict[str, Any]]:
     """Return the rows of the pages in their order, each with the address it was drafted from as `_page`.
 
-    For a schema without a list it is one object. Every value fits its field's schema; pages that could not be read,
-    and those that state nothing of what is asked for, give no row. Never raises.
+    A page gives one row, or all those of a list that it states itself. For a schema without a list it is one object.
+    Every value fits its field's schema; pages that could not be read, and those that state nothing of what is asked
+    for, give no row. Never raises.
     """
-    shapes = schema.fields if schema.list_field is None else schema.item_fields
-    fields = [
-        describe_field(shape.name, shape.schema, schema.document, is_required=shape.is_required) for shape in shapes
-    ]
-    listed = {link.url for link in links.found}
-    rows = [
-        _draft(fields, page.content, page.asked if page.asked in listed else page.content.url, schema.document)
+    if schema.list_field is None:
+        return draft_object(schema, pages, links)
+    fields = read_fields(schema.item_fields)
+    found = {link.url: link for link in links.found}
+    rows: list[dict[str, Any]] = []
+    for page in pages:
+        if page.content is not None and fields:
+            rows += _rows_of(page, page.content, fields, found.get(page.asked))
+    return rows
+
+
+def draft_object(schema: AnswerSchema, pages: Sequence[PageRead], links: Links) -> list[dict[str, Any]]:
+    """Return the answer's own fields as one row, or none: what the first page states, the gaps filled from the rest.
+
+    What only later pages state counts where they agree.
+    """
+    fields = [field for field in read_fields(schema.fields) if field.name != schema.list_field]
+    found = {link.url: link for link in links.found}
+    drafts = [
+        _values(draft_page(page, page.content, fields, found.get(page.asked)))
         for page in pages
         if page.content is not None
     ]
-    rows = [row for row in rows if len(row) > 1]
-    return rows if schema.list_field is not None else rows[:1]
+    drafts = [draft for draft in drafts if draft]
+    if not drafts:
+        return []
+    first, *others = drafts
+    for field in fields:
+        stated = [draft[field.name] for draft in others if field.name in draft]
+        if field.name not in first and stated and all(value == stated[0] for value in stated):
+            first[field.name] = stated[0]
+    source = next(page.content.url for page in pages if page.content is not None)
+    return [{**first, "_page": source}]
 
 
-def _draft(fields: list[Field], content: Content, address: str, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the row; its own address is the one that a list gave, so that list and answer can be compared."""
-    facts = [Fact(fact.name, address, "page") if fact.key == "page url" else fact for fact in gather_facts(content)]
-    filled = fill_fields(fields, facts, document, content.url)
-    return {**{name: value for name, value in filled.items() if value is not None}, "_page": content.url}
+def draft_listing(schema: AnswerSchema, content: Content) -> list[dict[str, Any]]:
+    """Return the rows that one page states in a list of its own, none when it has no such list."""
+    rows = stated_rows(content, read_fields(schema.item_fields))
+    return [{**_values(row.values), "_page": content.url} for row in rows]
+
+
+def _rows_of(page: PageRead, content: Content, fields: Sequence[Field], link: FoundLink | None) -> list[dict[str, Any]]:
+    single = draft_page(page, content, fields, link)
+    rows = stated_rows(content, fields)
+    if rows and _is_list(Row(single), rows, fields, link):
+        return [{**_values(row.values), "_page": content.url} for row in rows]
+    named = {name for name, filled in single.items() if filled.fact.key != "page url"}
+    return [{**_values(single), "_page": content.url}] if named else []
+
+
+def _is_list(single: Row, rows: list[Row], fields: Sequence[Field], link: FoundLink | None) -> bool:
+    """Whether a page is rather the list of its rows than about one thing; what a list leads to is about one thing."""
+    if link is not None and not is_paging(link.text):
+        return not has_required(single, fields) and all(has_required(row, fields) for row in rows)
+    firm = sum(filled.fact.source in _FIRM for filled in single.values.values())
+    least = min(len(row.values) for row in rows)
+    return least > firm or (firm == 0 and least > 0)
+
+
+def _values(filled: dict[str, Filled]) -> dict[str, Any]:
+    return {name: one.value for name, one in filled.items()}

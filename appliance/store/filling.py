@@ -5,14 +5,15 @@ when it can be read as the field's type in one way only, and when the schema acc
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from appliance.store.concepts import CONCEPTS
+from appliance.store.concepts import CONCEPTS, KNOWN_PHRASES
 from appliance.store.facts import Fact, Value, split_words
-from appliance.store.fields import Field
+from appliance.store.fields import Field, Kind, Phrase
 from appliance.store.readings import (
     CURRENCY_UNITS,
     find_currency,
@@ -23,6 +24,8 @@ from appliance.store.readings import (
     read_truth,
 )
 
+MAX_WORDS = 8
+"""Words that a number may stand among; in a whole sentence it may be there for anything."""
 _HEAD_END = re.compile(
     r"\s+(?:in|as|at|including|shown|given|listed|stated)\b|\s*[,.;:()]|\s*$"
     r"|\s+of (?:the|this|a|an) (?:\w+ )?(?:product|item|article|page|book|recipe|event|job|offer)\b",
@@ -30,29 +33,29 @@ _HEAD_END = re.compile(
 )
 
 
-def fill_fields(fields: list[Field], facts: list[Fact], schema: dict[str, Any], base_url: str) -> dict[str, Any]:
-    """Return the object: what the facts state; else null where that is allowed, and nothing where it is not."""
-    filled: dict[str, Any] = {}
-    for field in fields:
-        value = _find_value(field, facts, schema, base_url)
-        if value is not None:
-            filled[field.name] = value
-        elif field.is_nullable:
-            filled[field.name] = None
-    return filled
+@dataclass(frozen=True)
+class Filled:
+    """A value for a field, and the statement it was read from."""
+
+    value: Any
+    fact: Fact
 
 
-def _find_value(field: Field, facts: list[Fact], schema: dict[str, Any], base_url: str) -> Any:
-    if field.kind is None:
-        return None
-    accepts = _validator(field, schema)
+def fill_fields(fields: Iterable[Field], facts: list[Fact], base_url: str) -> dict[str, Filled]:
+    """Return what the facts state, by the name of the field; what they do not state is left out."""
     paid_in = _currency_of(facts)
-    for fact in _candidates(field, facts):
-        if field.unit in CURRENCY_UNITS and paid_in not in (None, field.unit):
-            return None
-        value = _read_as(field, fact, base_url)
-        if value is not None and accepts(value):
-            return value
+    found = {field.name: _find_value(field, facts, paid_in, base_url) for field in fields}
+    return {name: filled for name, filled in found.items() if filled is not None}
+
+
+def _find_value(field: Field, facts: list[Fact], paid_in: str | None, base_url: str) -> Filled | None:
+    if field.unit in CURRENCY_UNITS and paid_in not in (None, field.unit):
+        return None
+    for fact in _candidates(field, facts) if field.kinds else ():
+        for kind in field.kinds:
+            value = _read_as(kind, field, fact, base_url)
+            if value is not None and field.shape.accepts(value):
+                return Filled(value, fact)
     return None
 
 
@@ -61,48 +64,40 @@ def _currency_of(facts: list[Fact]) -> str | None:
     return next((code for code in named if code in CURRENCY_UNITS), None)
 
 
-def _validator(field: Field, schema: dict[str, Any]) -> Any:
-    import jsonschema_rs  # noqa: PLC0415  (only needed with a schema)
-
-    shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
-    return jsonschema_rs.validator_for({**field.schema, **shared}, validate_formats=True, offline=True).is_valid
-
-
 def _candidates(field: Field, facts: list[Fact]) -> Iterator[Fact]:
     """Yield the facts that are about the field, most fitting first: by its names, then by its description's head."""
     for phrases in (set(field.phrases), _head_phrases(field.description, facts)):
         concepts = [(names, keys) for names, keys in CONCEPTS if phrases & names]
         aliases = phrases.union(*(names for names, _ in concepts))
-        for source in ("linked", "meta", "labelled", "page"):
+        for source in ("linked", "meta", "labelled", "named", "page"):
             there = [fact for fact in facts if fact.source == source]
             yield from (fact for _, keys in concepts for key in keys for fact in there if fact.key == key)
-            wanted = aliases if source == "labelled" else phrases
+            wanted = aliases if source in ("labelled", "named") else phrases
             yield from (fact for fact in there if fact.words in wanted and source != "page")
 
 
-def _head_phrases(description: str, facts: list[Fact]) -> set[tuple[str, ...]]:
+def _head_phrases(description: str, facts: list[Fact]) -> set[Phrase]:
     """Return the known phrases that a description begins with, as "Price in euros" begins with "price"."""
-    known = {phrase for names, _ in CONCEPTS for phrase in names} | {fact.words for fact in facts}
     head = re.sub(r"^\s*(?:the|an?)\s+", "", description, flags=re.IGNORECASE)
     for end in _HEAD_END.finditer(head):
         words = split_words(head[: end.start()])
         if words:
-            return {words} & known
+            return {words} if words in KNOWN_PHRASES or any(fact.words == words for fact in facts) else set()
     return set()
 
 
-def _read_as(field: Field, fact: Fact, base_url: str) -> Any:
+def _read_as(kind: Kind, field: Field, fact: Fact, base_url: str) -> Any:
     value = fact.value
-    if field.kind == "strings":
+    if kind == "strings":
         return _as_list(value)
     if isinstance(value, tuple):
-        if field.kind != "string" or not value:
+        if kind != "string" or not value:
             return None
-        value = value[0] if field.schema.get("format") in ("uri", "url") or len(value) == 1 else ", ".join(value)
-    if field.kind == "boolean":
+        value = value[0] if field.shape.role in ("url", "own_url") or len(value) == 1 else ", ".join(value)
+    if kind == "boolean":
         return value if isinstance(value, bool) else read_truth(str(value))
-    if field.kind in ("number", "integer"):
-        return _as_number(field, value, is_exact=fact.source in ("linked", "meta"))
+    if kind in ("number", "integer"):
+        return _as_number(kind, field, value, is_exact=fact.source in ("linked", "meta"))
     return _as_text(field, value, base_url)
 
 
@@ -115,7 +110,7 @@ def _as_list(value: Value) -> list[str] | None:
     return [part.strip() for part in value.split(separator) if part.strip()]
 
 
-def _as_number(field: Field, value: Value, *, is_exact: bool) -> int | float | None:
+def _as_number(kind: Kind, field: Field, value: Value, *, is_exact: bool) -> int | float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -125,31 +120,41 @@ def _as_number(field: Field, value: Value, *, is_exact: bool) -> int | float | N
         if field.unit and unit and field.unit != unit:
             return None
         plain = str(value).strip()
+        if len(plain.split()) > MAX_WORDS:
+            return None
         number = Decimal(plain) if is_exact and re.fullmatch(r"-?\d+(?:\.\d+)?", plain) else read_number(plain)
     if number is None:
         return None
-    if field.kind == "integer":
+    if kind == "integer":
         return int(number) if number == number.to_integral_value() else None
     return int(number) if number == number.to_integral_value() and "." not in str(number) else float(number)
 
 
 def _as_text(field: Field, value: Value, base_url: str) -> str | None:
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    choices = field.schema.get("enum")
-    if choices:
-        return next((choice for choice in choices if choice is not None and _plain(choice) == _plain(text)), None)
-    form = field.schema.get("format")
-    if form == "date":
+    if any("currency" in phrase for phrase in field.phrases) and not re.fullmatch(r"[A-Z]{3}", text):
+        text = find_currency(text) or ""
+    if field.shape.enum:
+        return next((str(choice) for choice in field.shape.enum if _plain(choice) == _plain(text)), None)
+    if field.shape.format == "date":
         day = read_date(text)
         return day.isoformat() if day else None
-    if form == "date-time":
+    if field.shape.format == "date-time":
         return read_moment(text)
-    if form in ("uri", "url", "iri", "uri-reference"):
-        address = urljoin(base_url, text)
-        return address if urlsplit(address).scheme in ("http", "https") and " " not in text else None
-    if any("currency" in phrase for phrase in field.phrases) and not re.fullmatch(r"[A-Z]{3}", text):
-        return find_currency(text)
+    if field.shape.role in ("url", "own_url"):
+        return _as_address(text, base_url)
     return text or None
+
+
+def _as_address(text: str, base_url: str) -> str | None:
+    """Return the whole address that a page gives, to the byte where it is whole already."""
+    if re.match(r"https?://\S+$", text, re.IGNORECASE):
+        return text
+    try:
+        address = urljoin(base_url, text)
+    except ValueError:
+        return None
+    return address if urlsplit(address).scheme in ("http", "https") and not re.search(r"\s", address) else None
 
 
 def _plain(text: Any) -> str:
