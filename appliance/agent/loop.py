@@ -142,7 +142,7 @@ class Agent:
                     raise
                 step.trouble = "The step was cut off, since its time was used up."
         await self._outlets.actions_finished(step)
-        demand = await self._rounds.go_on(step)
+        demand = await self._rounds.go_on(step, self._context.store)
         if step.answer is not None and demand is None:
             raise step.answer
         self._briefing.demand = demand or self._briefing.demand

@@ -11,10 +11,12 @@ from appliance.agent import prompt
 from appliance.agent.assignment import Assignment
 from appliance.agent.page_text import cut
 from appliance.agent.prompt import fence
+from appliance.agent.sources import trace
 from appliance.browser.observation import Screenshot
 from appliance.errors import ReplyMalformed
 from appliance.models.autopilot import Autopilot
 from appliance.models.base import Image, Message, Model, ModelRequest, Purpose, ReplyShape, Text
+from appliance.store.answers import AnswerStore
 
 SECONDS = 120.0
 MAX_ANSWER = 8_000
@@ -24,6 +26,7 @@ _MAX_STEPS = 8_000
 _MAX_TASK = 12_000
 _MAX_SCHEMA = 4_000
 _MAX_COVERAGE = 2_000
+_MAX_UNSEEN = 30
 
 _SHAPE = ReplyShape(
     "review",
@@ -115,6 +118,16 @@ class Reviewer:
             "reply": fence(cut(material.reply, MAX_REASON)),
         }
         return "\n".join(f"<{name}>\n{text}\n</{name}>" for name, text in told.items() if text)
+
+
+def coverage_of(store: AnswerStore, answer: Any) -> str:
+    """Return how far the answer is filled, and which of its values were not seen on any page, by JSON pointer."""
+    sources = trace(answer, store.provenance())
+    unseen = [pointer or "/" for pointer, source in sources.items() if source["status"] == "unseen"]
+    if not unseen:
+        return store.coverage_line
+    more = f" and {len(unseen) - _MAX_UNSEEN} more" if len(unseen) > _MAX_UNSEEN else ""
+    return f"{store.coverage_line}\nSeen on no page: {', '.join(unseen[:_MAX_UNSEEN])}{more}."
 
 
 def shortened(answer: Any) -> str:

@@ -14,11 +14,12 @@ from appliance.agent.assignment import Assignment
 from appliance.agent.budget import Budget
 from appliance.agent.history import full_text
 from appliance.agent.outlets import Outlets
-from appliance.agent.reviewer import Material, Reviewer, Verdict
+from appliance.agent.reviewer import Material, Reviewer, Verdict, coverage_of
 from appliance.agent.step import Step
 from appliance.browser.observation import Screenshot
 from appliance.errors import ContextOverflow, MachineFault, MoneySpent, ReplyMalformed, RunDone, RunFailed
 from appliance.events import Reviewed
+from appliance.store.answers import AnswerStore
 
 MAX_ROUNDS = 3
 MAX_OBJECTIONS = 2
@@ -49,8 +50,8 @@ class Rounds:
         self.answer: RunDone | None = None
         self.goal = ""
 
-    async def go_on(self, step: Step, coverage: str = "") -> str | None:
-        """Take note of a finished step; an answer in it is reviewed.
+    async def go_on(self, step: Step, store: AnswerStore | None = None) -> str | None:
+        """Take note of a finished step; an answer in it, which the store tells of if there is one, is reviewed.
 
         Returns what the agent is to be told when it must go on for the reviewer, None while there is nothing to say.
         """
@@ -64,6 +65,7 @@ class Rounds:
         if not (done.success and self._reviewer.is_on and self._budget.has_room):
             return None
         reply = step.plan.see if step.plan is not None and objection else ""
+        coverage = "" if store is None else coverage_of(store, done.answer)
         material = Material(
             done.answer, self.goal, tuple(self._steps), tuple(self._pictures), coverage, objection, reply
         )
