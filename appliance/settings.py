@@ -61,6 +61,9 @@ class Settings(BaseSettings):
     chromium_sandbox: Literal["auto", "on", "off"] = Field(
         "auto", description="Chromium's own sandbox; auto leaves it on wherever this machine lets it work."
     )
+    sandbox: Literal["auto", "off"] = Field(
+        "auto", description="Where the agent's scripts run; auto lets them run wherever they can be shut in."
+    )
     browse_private: NameList = Field(
         (), description="Private hosts or networks that the agent's browser may open: private, loopback, hosts, CIDRs."
     )

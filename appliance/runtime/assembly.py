@@ -28,6 +28,7 @@ from appliance.runtime.sealing import Seal
 from appliance.runtime.secret import read_secret
 from appliance.runtime.sessions import Sessions
 from appliance.settings import Settings
+from appliance.workspaces.sandboxes import Sandboxes
 
 DEMO_PATHS = ("/demo/", "/static/css/demo.css")
 """What begins like this is all that the agent's browser may open of our own server."""
@@ -122,7 +123,18 @@ def make_equipment(settings: Settings, database: Database, secret: bytes) -> Equ
             own_ports=frozenset(own_ports), private_allowed=settings.browse_private, own_pages=_own_pages(settings)
         ),
         seal=Seal(secret),
+        sandboxes=make_sandboxes(settings),
     )
+
+
+def make_sandboxes(settings: Settings) -> Sandboxes:
+    """Return what opens sandboxes for scripts, which can read nothing of this instance."""
+    folder = settings.data_dir.absolute()
+    private = (
+        *(folder, folder / "pilothouse.db", folder / "secret.key", folder / ".env"),
+        *(settings.socket_dir.absolute(), Path(".env").absolute()),
+    )
+    return Sandboxes(private, is_off=settings.sandbox == "off")
 
 
 def _own_pages(settings: Settings) -> tuple[str, ...]:

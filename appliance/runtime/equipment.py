@@ -10,6 +10,7 @@ from appliance.models.providers import ProviderKeys
 from appliance.persistence.database import Database
 from appliance.runtime.sealing import Seal
 from appliance.settings import Settings
+from appliance.workspaces.sandboxes import Sandboxes
 
 
 @dataclass(frozen=True)
@@ -24,3 +25,4 @@ class Equipment:
     keys: ProviderKeys
     policy: Policy
     seal: Seal
+    sandboxes: Sandboxes

@@ -31,6 +31,7 @@ from appliance.persistence.records import ProcessRecord, SessionRecord
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders, browsers_dir
 from appliance.runtime.processes import read_start_ticks
+from appliance.workspaces.sandbox import Sandbox
 
 _UNDO_CAP = 8.0
 _SCREEN = (1920, 1080)
@@ -86,6 +87,16 @@ async def loading_model(equipment: Equipment, entry: ModelEntry) -> AsyncGenerat
         yield opening
     finally:
         await _undo("model", _close_model(opening))
+
+
+@asynccontextmanager
+async def room_for_scripts(equipment: Equipment) -> AsyncGenerator[asyncio.Task[Sandbox | None]]:
+    """Find out, beside the phases that follow, whether scripts can be run; their process is ended afterwards."""
+    opening = asyncio.create_task(equipment.sandboxes.open(), name="opening a sandbox")
+    try:
+        yield opening
+    finally:
+        await _undo("sandbox", _close_sandbox(opening))
 
 
 @asynccontextmanager
@@ -185,6 +196,12 @@ async def _close_model(opening: asyncio.Task[Model]) -> None:
     await asyncio.wait({opening})
     if not opening.cancelled() and opening.exception() is None:
         await opening.result().close()
+
+
+async def _close_sandbox(opening: asyncio.Task[Sandbox | None]) -> None:
+    await asyncio.wait({opening})
+    if not opening.cancelled() and opening.exception() is None and (sandbox := opening.result()) is not None:
+        await sandbox.close()
 
 
 async def _undo(what: str, undoing: Awaitable[None]) -> None:

@@ -36,12 +36,14 @@ from appliance.runtime.phases import (
     chromium_on,
     loading_model,
     make_folders,
+    room_for_scripts,
     user_data_dir,
     way_out,
 )
 from appliance.runtime.settling import Tally, settle
 from appliance.sensitive import SensitiveData
 from appliance.words import RunStatus, SessionStatus
+from appliance.workspaces.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from appliance.agent.loop import Agent
@@ -147,6 +149,7 @@ class Worker:
             self._sensitive = SensitiveData.read(secrets, session.allowed_domains)
         laps = Laps()
         opening = await undo.enter_async_context(loading_model(equipment, entry))
+        scripts = await undo.enter_async_context(room_for_scripts(equipment))
         await make_folders(place.folders)
         folder = await undo.enter_async_context(user_data_dir(equipment, self.run.id))
         laps.mark("folders")
@@ -159,11 +162,13 @@ class Worker:
         laps.mark("attach")
         model = await opening
         laps.mark("model")
-        agent = await self._assemble(place, entry, browser, model)
+        agent = await self._assemble(place, entry, browser, model, await scripts)
         log.info("browser is ready", run=str(self.run.id), slot=self.slot.number, milliseconds=laps.times)
         return await self._run_agent(agent, browser)
 
-    async def _assemble(self, place: Place, entry: ModelEntry, browser: Browser, model: Model) -> "Agent | Replay":
+    async def _assemble(
+        self, place: Place, entry: ModelEntry, browser: Browser, model: Model, sandbox: Sandbox | None
+    ) -> "Agent | Replay":
         from appliance.runtime import agents  # noqa: PLC0415  (loaded by now, in the background)
 
         async with self._equipment.database.read() as transaction:
@@ -174,6 +179,7 @@ class Worker:
         is_reviewed = self._equipment.settings.reviewer
         assignment = agents.assign(place.session, self.run, earlier, is_reviewed=is_reviewed)
         context = agents.make_context(assignment, browser, model, place.folders, self._sensitive)
+        context.sandbox = sandbox
         context.captchas = agents.make_captchas(self._equipment.settings)
         source = self.run.replays
         if source is None:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from appliance.errors import ActionFailed, MachineFault
 from appliance.workspaces.sandbox import Functions, Sandbox, ScriptRun
 from appliance.workspaces.sandbox_start import Starter, find_starter
@@ -29,6 +31,9 @@ found
 """A script that tries what no script may do, and loads from the library what scripts use."""
 
 
+log = structlog.get_logger()
+
+
 class Sandboxes:
     """Opens sandboxes, one for each run. `private` are files and folders that no script may be able to read."""
 
@@ -44,11 +49,11 @@ class Sandboxes:
         async with self._checking:
             if self._starter is None and self._why_not is None:
                 found = "Scripts are switched off by SANDBOX." if self._is_off else find_starter()
-                if isinstance(found, str):
-                    self._why_not = found
+                self._why_not = found if isinstance(found, str) else await _try(found, self._private)
+                if self._why_not is None and not isinstance(found, str):
+                    self._starter = found
                 else:
-                    self._why_not = await _try(found, self._private)
-                    self._starter = found if self._why_not is None else None
+                    log.info("scripts are not run here", reason=self._why_not)
         return self._why_not
 
     async def open(self) -> Sandbox | None:

@@ -1,5 +1,6 @@
 """`pilothouse doctor`: whether this machine has what the appliance needs, one line each, with the remedy."""
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from appliance.browser.chromium import can_sandbox, find_chromium
 from appliance.displays.probe import is_port_free
 from appliance.errors import PilothouseError
 from appliance.models.providers import configured_models
-from appliance.runtime.assembly import make_keys
+from appliance.runtime.assembly import make_keys, make_sandboxes
 from appliance.runtime.folders import make_layout, prepare_data_dir
 from appliance.runtime.secret import read_secret
 from appliance.settings import Settings, load_settings
@@ -54,6 +55,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield _examine_websockify()
     yield _examine_chromium(settings)
     yield _examine_sandbox(settings)
+    yield _examine_scripts(settings)
     yield _examine_data_dir(settings)
     yield Finding("server", f"running at {settings.local_url}") if is_running else _examine_port(settings)
     if not is_running:
@@ -96,6 +98,13 @@ def _examine_sandbox(settings: Settings) -> Finding:
         f"Pages are less well contained. {why}.",
         is_fatal=settings.chromium_sandbox == "on",
     )
+
+
+def _examine_scripts(settings: Settings) -> Finding:
+    why_not = asyncio.run(make_sandboxes(settings).why_not())
+    if why_not is None:
+        return Finding("scripts", "can be shut in")
+    return Finding("scripts", "not run here", f"The agent has no run_code_file. {why_not}")
 
 
 def _examine_data_dir(settings: Settings) -> Finding:
