@@ -15,7 +15,8 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup
 
-from appliance.agent.sources import Sources, escape, leaves
+from appliance.store.nodes import escape
+from appliance.store.sources import Sources, leaves
 
 _MOST_MARKDOWN = 200_000
 _MOST_ROWS = 1000

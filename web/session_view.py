@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from typing import Literal
 from uuid import UUID
 
-from appliance.agent.sources import Sources
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.records import RunRecord, SessionRecord
 from appliance.persistence.runs import find_latest_run, find_provenance
 from appliance.persistence.sessions import find_session
+from appliance.store.sources import Sources
 from appliance.words import Ending, RunStatus, SessionStatus
 from web.answers import Answer, lay_out
 from web.wording import FailureWords, say_failure

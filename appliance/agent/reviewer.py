@@ -11,12 +11,12 @@ from appliance.agent import prompt
 from appliance.agent.assignment import Assignment
 from appliance.agent.page_text import cut
 from appliance.agent.prompt import fence
-from appliance.agent.sources import trace
 from appliance.browser.observation import Screenshot
 from appliance.errors import ReplyMalformed
 from appliance.models.autopilot import Autopilot
 from appliance.models.base import Image, Message, Model, ModelRequest, Purpose, ReplyShape, Text
 from appliance.store.answers import AnswerStore
+from appliance.store.sources import trace
 
 SECONDS = 120.0
 MAX_ANSWER = 8_000

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from appliance.agent.sources import Sources
+from appliance.store.sources import Sources
 from web.answers import say_value
 from web.session_view import SessionView
 

@@ -8,11 +8,12 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
-from appliance.agent.sources import trace
 from appliance.persistence.records import SessionRecord
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.links import live_url
+from appliance.store.coverage import Absence
 from appliance.store.evidence import Provenance
+from appliance.store.sources import trace
 from tests.web.api.running import RunningServer
 from tests.web.browsing import LOOKS, Visitor, visit
 from tests.web.feeding import PICTURE, FedSession, feed_session
@@ -26,10 +27,6 @@ ANSWER: dict[str, Any] = {
 }
 
 
-class Absence:
-    reason = "The page has no date."
-
-
 def trace_bells(answer: Any) -> dict[str, Any]:
     def read(quote: str) -> Provenance:
         return Provenance(PAGE, quote, AT, 2, "001-0002.jpg")
@@ -41,7 +38,7 @@ def trace_bells(answer: Any) -> dict[str, Any]:
             "/home": read("http://shop.example/"),
             "/bells/0/name": read("Ship's bell, brass"),
             "/bells/0/price": read("Ship's bell — Price: 74.9 EUR"),
-            "/bells/0/date": Absence(),
+            "/bells/0/date": Absence("The page has no date."),
         },
     )
 

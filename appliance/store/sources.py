@@ -7,13 +7,15 @@ for what was looked for and is not there, {"status": "unseen"} for what no page 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+from appliance.store.coverage import Absence
 from appliance.store.evidence import Provenance
+from appliance.store.nodes import escape
 
 Sources = dict[str, dict[str, Any]]
 
 
-def trace(answer: Any, known: Mapping[str, Any]) -> Sources:
-    """Return the sources of an answer's values; `known` has a Provenance or an Absence for some of the pointers."""
+def trace(answer: Any, known: Mapping[str, Provenance | Absence]) -> Sources:
+    """Return the sources of an answer's values; `known` has what is known of some of the pointers."""
     found: Sources = {pointer: _entry(source) for pointer, source in known.items()}
     for pointer, value in leaves(answer):
         if pointer not in found and value is not None:
@@ -34,19 +36,14 @@ def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
         yield pointer, value
 
 
-def escape(name: str) -> str:
-    """Return a field's name as it stands in a JSON pointer (RFC 6901)."""
-    return name.replace("~", "~0").replace("/", "~1")
-
-
 def _above(pointer: str) -> Iterator[str]:
     while pointer:
         pointer = pointer.rpartition("/")[0]
         yield pointer
 
 
-def _entry(source: Any) -> dict[str, Any]:
-    if not isinstance(source, Provenance):
+def _entry(source: Provenance | Absence) -> dict[str, Any]:
+    if isinstance(source, Absence):
         return {"status": "absent", "reason": source.reason}
     return {
         "status": "read",

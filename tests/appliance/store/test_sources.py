@@ -1,16 +1,11 @@
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from appliance.agent.sources import leaves, trace
+from appliance.store.coverage import Absence
 from appliance.store.evidence import Provenance
+from appliance.store.sources import leaves, trace
 
 AT = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 READ = Provenance("http://shop.example/1", "Price: 17.90", AT, 4, "001-0004.jpg")
-
-
-@dataclass(frozen=True)
-class Gone:
-    reason: str
 
 
 def test_a_value_has_the_address_the_words_the_time_and_the_picture_it_was_read_in():
@@ -28,7 +23,7 @@ def test_a_value_has_the_address_the_words_the_time_and_the_picture_it_was_read_
 
 def test_a_value_that_no_page_has_shown_is_told_as_such_and_one_that_is_not_there_with_its_reason():
     answer = {"items": [{"name": "Bell", "date": None, "note": None}]}
-    traced = trace(answer, {"/items/0/date": Gone("The page has none.")})
+    traced = trace(answer, {"/items/0/date": Absence("The page has none.")})
     assert traced == {
         "/items/0/name": {"status": "unseen"},
         "/items/0/date": {"status": "absent", "reason": "The page has none."},
