@@ -10,6 +10,7 @@ from typing import Any, cast
 import structlog
 from pydantic import ValidationError
 
+from appliance.actions.answers import STORE_ACTIONS
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.actions.captcha import SOLVE_CAPTCHA
 from appliance.actions.capture import SAVE_AS_PDF, SCREENSHOT
@@ -75,6 +76,7 @@ ACTIONS: tuple[Action[Any], ...] = (
     CHECKPOINT,
     REMEMBER,
     RECALL,
+    *STORE_ACTIONS,
     SOLVE_CAPTCHA,
     DONE,
 )

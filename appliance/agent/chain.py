@@ -41,11 +41,14 @@ class Chain:
             await self._outlets.actions_finished(step)
             if step.answer is not None:
                 return
-            if receipt.ends_chain or receipt.status not in _GOES_ON:
+            if receipt.ends_chain or (receipt.status not in _GOES_ON and not self._is_desk_work(action)):
                 why = "the page is no longer the one you saw" if receipt.status in _GOES_ON else "it did not go well"
                 step.close(f"{action.call.name} ended the chain: {why}.")
                 break
         await self._outlets.actions_finished(step)
+
+    def _is_desk_work(self, action: PlannedAction) -> bool:
+        return self._registry.is_desk_work(action.call.name)
 
     async def _changed(self, action: PlannedAction) -> str | None:
         """Return a sentence about an element that the action names and that is no longer what was seen."""

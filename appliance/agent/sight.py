@@ -1,10 +1,20 @@
 """Looks at the page for a step: in full, or not at all where nothing can have changed."""
 
+import re
+from datetime import UTC, datetime
+
 from appliance.actions.base import ActionContext
 from appliance.actions.registry import Registry
 from appliance.agent.outlets import Outlets
 from appliance.agent.step import Step
 from appliance.agent.stub import unchanged
+from appliance.browser.observation import Observation
+from appliance.errors import ActionFailed
+from appliance.store.evidence import Sighting
+
+_ELEMENT = re.compile(r"^\s*\*?\[\d+\]<[a-z][\w-]*((?:\s+(?:[\w-]+=(?:\"[^\"]*\"|[^\s\">]*)|[\w-]+))*)\s*>")
+_SAID = re.compile(r"(?:^|\s)(?:value|label|title|chosen|placeholder|alt|text)=(?:\"([^\"]*)\"|(\S+))")
+_GAP = re.compile(r"^\s*… \d+ more lines.*")
 
 
 class Sight:
@@ -24,6 +34,33 @@ class Sight:
         await self._tell_refusals()
         if seen.screenshot is not None:
             step.screenshot = await self._outlets.keep_screenshot(step.number, seen.screenshot)
+        if step.number == 1:
+            await self._tell_seeds()
+        if self._context.store is not None and not seen.is_stub:
+            await self._keep_evidence(step, seen)
+
+    async def _keep_evidence(self, step: Step, seen: Observation) -> None:
+        """Keep what the page says, and its links where the answer has fields for such."""
+        links = await self._links() if self._context.store is not None and self._context.store.schema.has_links else ()
+        text = "\n".join((seen.title, *map(read_line, seen.lines)))
+        now = datetime.now(UTC)
+        self._context.evidence.see(Sighting(seen.url, text, now, frozenset(links), step.number, step.screenshot))
+
+    async def _links(self) -> tuple[str, ...]:
+        if self._context.browser.dialog is not None:
+            return ()
+        try:
+            found = await self._context.browser.links()
+        except ActionFailed:
+            return ()  # a page that does not answer now has been read all the same
+        return tuple(self._context.sensitive.redact(link.url) for link in found)
+
+    async def _tell_seeds(self) -> None:
+        """Tell the feed which fields of the answer the schema itself has filled in."""
+        store = self._context.store
+        if store is not None and store.seeded:
+            names = ", ".join(store.seeded)
+            await self._outlets.notice("schema_seeded", f"The answer begins with the schema's own values for {names}.")
 
     async def _tell_refusals(self) -> None:
         """Tell the feed what policy kept the browser from, each site once."""
@@ -34,3 +71,12 @@ class Sight:
                 known.add(refusal.site)
                 await self._outlets.notice("request_refused", refusal.reason)
         self._refusals_told = len(refusals)
+
+
+def read_line(line: str) -> str:
+    """Return what a line of an observation says of the page: without its number, its tag and what is no text."""
+    element = _ELEMENT.match(line)
+    if element is None:
+        return _GAP.sub("", line)
+    said = " ".join(quoted or bare for quoted, bare in _SAID.findall(element[1]))
+    return f"{said} {line[element.end() :]}".strip()

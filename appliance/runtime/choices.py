@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from appliance.addresses import DomainPattern
-from appliance.errors import RequestInvalid
+from appliance.errors import RequestInvalid, SchemaUnusable
 from appliance.models.catalog import ModelEntry, choose_effort, wire_name_for
 from appliance.models.prices import is_priced
 from appliance.models.providers import ProviderKeys, choose_default, find_model
@@ -131,19 +131,15 @@ def read_secrets(document: Mapping[str, Any], allowed_domains: tuple[str, ...]) 
 
 def check_schema(schema: dict[str, Any]) -> None:
     """Raise RequestInvalid when the document is no JSON Schema that can be used."""
-    # The validator is a compiled library that a server without schemas never needs.
-    import jsonschema_rs  # noqa: PLC0415
+    # What reads schemas loads a compiled library that a server without any never needs.
+    from appliance.store.schema import AnswerSchema  # noqa: PLC0415
 
     try:
-        # Offline: a caller's $ref must not make the server fetch addresses.
-        jsonschema_rs.validator_for(schema, offline=True)
-    except jsonschema_rs.ValidationError as error:
-        reason = error.message.splitlines()[0]
-        raise RequestInvalid(f"outputSchema is not a usable JSON Schema: {reason}", "body", "outputSchema") from error
-    except ValueError as error:
-        # Nested deeper than the library goes, or text that is no Unicode.
-        reason = str(error).splitlines()[0]
-        raise RequestInvalid(f"outputSchema is not a usable JSON Schema: {reason}", "body", "outputSchema") from error
+        AnswerSchema.read(schema)
+    except SchemaUnusable as error:
+        raise RequestInvalid(
+            f"outputSchema is not a usable JSON Schema: {error.message}; correct it.", "body", "outputSchema"
+        ) from error
 
 
 def _require_price(entry: ModelEntry) -> None:

@@ -60,8 +60,8 @@ class Absences:
         if filled and open_rows:
             named = ", ".join(map(str, open_rows[:MAX_NAMED])) + (" …" if len(open_rows) > MAX_NAMED else "")
             raise AnswerRefused(
-                f"{field} is stated for {filled} items, so it is not absent throughout. Look at the pages of the others "
-                f"({named}) and mark those that do not state it by their index."
+                f"{field} is stated for {filled} items, so it is not absent throughout. Look at the pages of the "
+                f"others ({named}) and mark those that do not state it by their index."
             )
 
     def _has_read(self, url: str) -> bool:

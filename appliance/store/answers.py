@@ -1,10 +1,8 @@
-"""The answer of a run while it is filled in: every write is checked as it happens and changes all it says or nothing."""
+"""The answer of a run while it is filled in: every write is checked, and changes all that it says or nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
-
-import msgspec
 
 from appliance.errors import AnswerRefused, SchemaUnusable
 from appliance.store.absences import Absences
@@ -98,6 +96,15 @@ class AnswerStore:
         return self.coverage().gaps
 
     @property
+    def has_items(self) -> bool:
+        """Whether the answer has a list that items can be added to."""
+        return self._list is not None or self._only_list() is not None
+
+    def knows_link(self, url: str) -> bool:
+        """Whether a page showed this address, byte for byte."""
+        return self._guards.knows_link(url)
+
+    @property
     def refused_items(self) -> tuple[dict[str, Any], ...]:
         """The records that were refused as long as nothing of their own pages was read, and are not there yet."""
         return tuple(self._records.refused.values())
@@ -146,8 +153,10 @@ class AnswerStore:
 
     def load_rows(self, rows: Sequence[Any]) -> Written:
         """Append the records that can be taken; the others are named with the reason."""
+        if self._list is None:
+            return self._load_fields(rows)
         first = len(self._records)
-        batch = take_each(rows, lambda _, row: self._append(row))
+        batch = take_each(rows, self._append)
         span = f", numbers {first} to {len(self._records) - 1}" if batch.taken else ""
         return self._batch_done(f"Added {batch.taken} of {len(rows)} items{span}.", batch)
 
@@ -273,14 +282,14 @@ class AnswerStore:
         absent = (0,) if self._list_absence is not None else ()
         return FieldCoverage(str(self._list), is_required, int(self._is_list_given), absent, (0,) if is_open else ())
 
-    def _append(self, item: Any) -> Row:
+    def _append(self, item: Any) -> None:
         if self._list is None:
             raise AnswerRefused("The answer has no list of items; use set_field for its fields.")
         shape, plain = self.schema.item, self.schema.plain_item
         if shape is None:
             assert plain is not None
             value = self._checker.check_plain(plain, _without_marks(item), None)
-            row = self._records.append({PLAIN: value}, None, self._tracer.origin(None))
+            self._records.append({PLAIN: value}, None, self._tracer.origin(None))
         else:
             given = make_plain(as_object(item, "An item"))
             page = given.get(_PAGE) if isinstance(given.get(_PAGE), str) else None
@@ -295,9 +304,8 @@ class AnswerStore:
             own = shape.own_url
             near = page or (filled.get(own.name) if own is not None else None)
             origin = self._tracer.origin(near if near and self.evidence.has_visited(near) else None)
-            row = self._records.append(filled, page, origin)
+            self._records.append(filled, page, origin)
         self._list_absence = None
-        return row
 
     def _update(self, row: Row, fields: Any) -> None:
         shape = self.schema.item
@@ -322,7 +330,7 @@ class AnswerStore:
         return url if url and self.evidence.has_visited(url) else None
 
     def _update_each(self, updates: Sequence[Any]) -> Written:
-        batch = take_each(updates, lambda _, update: self._update(*self._addressed(update)))
+        batch = take_each(updates, lambda update: self._update(*self._addressed(update)))
         return self._batch_done(f"Updated {batch.taken} of {len(updates)} items.", batch)
 
     def _addressed(self, update: Any) -> tuple[Row, Any]:
@@ -339,9 +347,24 @@ class AnswerStore:
             raise AnswerRefused("No item fits it; give its index, or the address, id or title it has.")
         return row, fields
 
-    def _put(self, values: dict[str, Any]) -> None:
-        self._root.put(values, self._tracer.origin(None))
+    def _put(self, values: dict[str, Any], page: str | None = None) -> None:
+        self._root.put(values, self._tracer.origin(page))
         self._root.state = state_of(self._shape, self._root)
+
+    def _load_fields(self, rows: Sequence[Any]) -> Written:
+        """Set the fields of an answer without a list from the one row there is."""
+        if len(rows) != 1:
+            raise AnswerRefused(f"The answer is one object and has no list; give one row, not {len(rows)}.")
+        given = make_plain(as_object(rows[0], "The row"))
+        page = given.get(_PAGE) if isinstance(given.get(_PAGE), str) else None
+        known = self._shape.by_name
+        pairs = [(name, value) for name, value in given.items() if name in known or not name.startswith("_")]
+
+        def take(pair: tuple[str, Any]) -> None:
+            self._put(self._checker.check(self._shape, dict([pair]), self._root.value, page), page)
+
+        batch = take_each(pairs, take)
+        return self._batch_done(f"Set {batch.taken} of {len(pairs)} fields.", batch)
 
     def _set_list(self, value: Any) -> Written:
         if value is None or value == []:
@@ -352,7 +375,7 @@ class AnswerStore:
             raise AnswerRefused(f"{self._list or 'The answer'} is the list of items; give a list, or use add_item.")
         before = self._records
         self._records = Records(self.schema.item, self._guards)
-        batch = take_each(cast("list[Any]", value), lambda _, row: self._append(row))
+        batch = take_each(cast("list[Any]", value), self._append)
         if batch.refused:
             self._records = before
             raise AnswerRefused(f"The list was not replaced. {batch.text}", links=batch.links)

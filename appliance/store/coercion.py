@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from contextlib import suppress
 from typing import Any, cast
 
 from appliance.errors import AnswerRefused
@@ -109,10 +110,8 @@ def _readings(field: FieldShape, text: str) -> list[Any]:
     if "boolean" in field.kinds and text.lower() in _TRUTHS:
         read.append(_TRUTHS[text.lower()])
     if {"array", "object"} & set(field.kinds) and text[:1] in "[{":
-        try:
+        with suppress(ValueError):
             read.append(make_plain(read_json(text)))
-        except ValueError:
-            pass
     return read
 
 
@@ -120,7 +119,7 @@ def _alone(field: FieldShape, value: Any) -> Any:
     """Return a list of the one value where the field takes a list of such."""
     if "array" in field.kinds and not isinstance(value, list) and field.accepts([value]):
         return [value]
-    return value
+    return cast("Any", value)
 
 
 def _choice(field: FieldShape, text: str, value: Any) -> Any:

@@ -5,7 +5,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from os.path import commonprefix
 from typing import Any
 
 from appliance.store.spoken import addresses_in, spoken_forms, words_pattern
@@ -93,6 +92,14 @@ class Evidence:
         for link in (*sighting.links, *(() if before is not None else addresses_in(sighting.text))):
             self._links[link] = number
         self._forget()
+
+    def add_links(self, url: str, links: frozenset[str]) -> None:
+        """Keep links of a page that was seen before they were asked for."""
+        newest = next((number for number, seen in reversed(self._seen.items()) if seen.sighting.url == url), 0)
+        if newest:
+            seen = self._seen[newest]
+            self._seen[newest] = _Seen(_with_links(seen.sighting, seen.sighting.links | links), seen.text)
+        self._links |= dict.fromkeys(links, newest)
 
     def hear(self, task: str) -> None:
         """Take the words and addresses of the task itself for known."""
@@ -212,12 +219,18 @@ def nearest(text: str, others: Iterable[str]) -> str | None:
     """Return the one that shares most at both ends with the text; None when that is less than half of it."""
     best, most = None, len(text) // 2
     for other in others:
-        start = len(commonprefix((text, other)))
+        start = _shared(text, other)
         rest = min(len(text), len(other)) - start
-        end = len(commonprefix((text[::-1][:rest], other[::-1][:rest])))
+        end = _shared(text[::-1][:rest], other[::-1][:rest])
         if start + end > most:
             best, most = other, start + end
     return best
+
+
+def _shared(one: str, other: str) -> int:
+    """Return with how many signs both begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _with_links(sighting: Sighting, links: frozenset[str]) -> Sighting:

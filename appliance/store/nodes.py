@@ -1,4 +1,4 @@
-"""Walks a JSON Schema document: references followed, allOf joined, null told from the rest; each part by its pointers."""
+"""Walks a JSON Schema document: references followed, allOf joined, null told from the rest."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -165,7 +165,11 @@ class Schemas:
 
     def _is_null(self, pointer: str) -> bool:
         part = self._look_up(pointer)
-        return isinstance(part, dict) and (part.get("type") == "null" or part.get("enum") == [None] or _is_const(part))
+        if not isinstance(part, dict):
+            return False
+        schema = cast("dict[str, Any]", part)
+        is_const = "const" in schema and schema["const"] is None
+        return schema.get("type") == "null" or schema.get("enum") == [None] or is_const
 
     @staticmethod
     def _merge(pointer: str, schema: dict[str, Any], node: Node) -> None:
@@ -207,16 +211,18 @@ def kind_of(value: Any) -> str:
     """Return the JSON type of a value."""
     if isinstance(value, bool):
         return "boolean"
-    names = {str: "string", int: "integer", float: "number", list: "array", dict: "object", type(None): "null"}
-    return names.get(type(value), "object")
+    kinds: tuple[tuple[type[Any], str], ...] = (
+        (str, "string"),
+        (int, "integer"),
+        (float, "number"),
+        (list, "array"),
+        (type(None), "null"),
+    )
+    return next((name for kind, name in kinds if isinstance(value, kind)), "object")
 
 
 def _listed(value: Any) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
-
-
-def _is_const(part: Any) -> bool:
-    return "const" in part and part["const"] is None
 
 
 def _quote(pointer: str) -> str:

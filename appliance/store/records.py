@@ -1,4 +1,4 @@
-"""The list of records of an answer: none twice, none that was copied from a list unread, states counted as they change."""
+"""The list of records of an answer: none twice, none copied from a list unread, states counted as they change."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -202,14 +202,14 @@ class Records:
             )
 
 
-def take_each(items: Sequence[Any], take: Callable[[int, Any], None]) -> Batch:
+def take_each(items: Sequence[Any], take: Callable[[Any], None]) -> Batch:
     """Do one thing with each, going on after those that are refused."""
     refused: list[str] = []
     links: list[str] = []
     taken = 0
     for number, item in enumerate(items):
         try:
-            take(number, item)
+            take(item)
             taken += 1
         except AnswerRefused as error:
             links += error.links

@@ -6,8 +6,8 @@ from typing import Literal, get_args
 from appliance.store.facts import split_words
 
 Role = Literal[
-    "own_url", "url", "email", "uuid", "id", "date", "enum", "title", "description", "text", "number", "boolean", "list",
-    "object", "any",
+    "own_url", "url", "email", "uuid", "id", "date", "enum", "title", "description", "text", "number", "boolean",
+    "list", "object", "any",
 ]  # fmt: skip
 ROLES: frozenset[str] = frozenset(get_args(Role))
 OWN_URL: Role = "own_url"
@@ -15,9 +15,9 @@ _URL_ENDINGS = {"url", "uri", "href", "link", "permalink"}
 _URL_FORMATS = {"uri", "url", "iri", "uri-reference", "iri-reference", "http-url"}
 _OWN_FIRST = ("source", "detail", "item", "page")
 _NOT_OWN = {
-    "image", "img", "photo", "picture", "thumbnail", "thumb", "logo", "icon", "video", "avatar", "cover", "banner", "pdf",
-    "download", "document", "file", "attachment", "website", "homepage", "author", "seller", "company", "next", "previous",
-    "prev", "media", "audio", "map", "social", "apply", "checkout", "cart", "api", "feed", "external",
+    "image", "img", "photo", "picture", "thumbnail", "thumb", "logo", "icon", "video", "avatar", "cover", "banner",
+    "pdf", "download", "document", "file", "attachment", "website", "homepage", "author", "seller", "company", "next",
+    "previous", "prev", "media", "audio", "map", "social", "apply", "checkout", "cart", "api", "feed", "external",
 }  # fmt: skip
 _DESCRIPTIONS = {"description", "summary", "abstract", "body", "content", "detail", "bio", "overview", "review"}
 _TITLES = {"title", "name", "headline", "heading", "label"}
@@ -43,18 +43,18 @@ def own_url_among(fields: Iterable[tuple[str, Role]]) -> str | None:
     the record has.
     """
     named = [(name, split_words(name), role) for name, role in fields]
-    urls = [(name, words) for name, words, role in named if role == "url" and words]
+    urls: list[tuple[str, tuple[str, ...]]] = [(name, words) for name, words, role in named if role == "url" and words]
     for wanted in _OWN_FIRST:
-        found = next((name for name, words in urls if words[0] == wanted and len(words) == 2), None)
+        found = next((name for name, words in urls if len(words) == 2 and words[0] == wanted), None)
         if found is not None:
             return found
-    for bare in (("permalink",), ("href",), ("link",), ("url",), ("uri",)):
-        found = next((name for name, words in urls if words == bare), None)
+    for bare in ("permalink", "href", "link", "url", "uri"):
+        found = next((name for name, words in urls if words == (bare,)), None)
         if found is not None:
             return found
-    others = {words for name, words, role in named if role != "url"}
+    others = {words for _, words, role in named if role != "url"}
     for name, words in urls:
-        stem = words[:-1] if words[-1] in _URL_ENDINGS else words
+        stem = tuple(word for word in words if word not in _URL_ENDINGS)
         if stem and stem not in others and not set(stem) & _NOT_OWN:
             return name
     return None

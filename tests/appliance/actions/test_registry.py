@@ -12,7 +12,9 @@ from tests.appliance.actions.conftest import Hands
 
 NAMES = """navigate search go_back wait wait_for click hover drag scroll find_text input send_keys dropdown_options
     select_dropdown upload_file answer_dialog switch close look search_page find_elements extract screenshot save_as_pdf
-    evaluate write_file replace_file read_file checkpoint remember recall solve_captcha done find_links http_fetch"""
+    evaluate write_file replace_file read_file checkpoint remember recall
+    add_item update_item update_items set_field remove_items mark_absent read_output search_output add_items_from_file
+    update_items_from_file solve_captcha done find_links http_fetch"""
 
 
 def reply(*calls: dict[str, Any]) -> dict[str, Any]:
