@@ -41,7 +41,8 @@ class Receipt:
 
     `text` is one line for the model and the feed. `lasting` is what history keeps of it (the text when None).
     `carried` is long text shown to the model in the next step only. `ends_chain` says that the rest of a chain
-    must not run, since the page is no longer the one that was observed. `tokens` are those of a model call that the
+    must not run, since the page is no longer the one that was observed. `is_page_touched` says that an action which
+    otherwise is desk work has done something to the browser. `tokens` are those of a model call that the
     action made, to be added to the step's; `cost_usd` is what it made other services cost. `targets` are the keys of the elements it was done to, taken right before.
     """
 
@@ -50,6 +51,7 @@ class Receipt:
     lasting: str | None = None
     carried: str | None = None
     ends_chain: bool = False
+    is_page_touched: bool = False
     url: str = ""
     duration_ms: int = 0
     tokens: TokenCount = field(default_factory=TokenCount)

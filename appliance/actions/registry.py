@@ -30,6 +30,7 @@ from appliance.actions.navigation import GO_BACK, NAVIGATE, SEARCH
 from appliance.actions.pointer import CLICK, DRAG, HOVER
 from appliance.actions.reading import FIND_ELEMENTS, SEARCH_PAGE
 from appliance.actions.schema import reply_schema, signature
+from appliance.actions.scripts import RUN_CODE_FILE
 from appliance.actions.scrolling import FIND_TEXT, SCROLL
 from appliance.actions.secrets import refuse_elsewhere
 from appliance.actions.tabs import CLOSE, SWITCH
@@ -69,6 +70,7 @@ ACTIONS: tuple[Action[Any], ...] = (
     SCREENSHOT,
     SAVE_AS_PDF,
     EVALUATE,
+    RUN_CODE_FILE,
     HTTP_FETCH,
     WRITE_FILE,
     REPLACE_FILE,

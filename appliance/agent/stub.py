@@ -34,5 +34,5 @@ def _was_desk_work(step: Step, registry: Registry) -> bool:
     if step.plan is None or step.trouble:
         return False
     pairs = zip(step.plan.actions, step.receipts, strict=False)
-    done = [action.call.name for action, receipt in pairs if receipt.status is not ReceiptStatus.SKIPPED]
-    return bool(done) and all(registry.is_desk_work(name) for name in done)
+    done = [(action.call.name, receipt) for action, receipt in pairs if receipt.status is not ReceiptStatus.SKIPPED]
+    return bool(done) and all(registry.is_desk_work(name) and not receipt.is_page_touched for name, receipt in done)
