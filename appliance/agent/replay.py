@@ -18,7 +18,7 @@ from appliance.actions.registry import Registry
 from appliance.actions.targets import target_fields
 from appliance.agent.assignment import Assignment
 from appliance.agent.budget import Budget
-from appliance.agent.ending import timed_out
+from appliance.agent.ending import ending_of, failed
 from appliance.agent.metering import MeteredModel
 from appliance.agent.outcome import Outcome, settle
 from appliance.agent.outlets import Outlets
@@ -26,6 +26,7 @@ from appliance.agent.record import RecordedReceipt, Replayed, ReplayedAction
 from appliance.agent.recorded import RecordedRun
 from appliance.agent.replay_plan import IntendedStep, Intent, plan_replay
 from appliance.agent.replay_report import ReplayReport, compare, unstarted
+from appliance.agent.sight import Sight
 from appliance.agent.step import Plan, PlannedAction, Step
 from appliance.browser.cdp import CdpError
 from appliance.browser.effects import page_function
@@ -37,13 +38,12 @@ from appliance.errors import (
     PilothouseError,
     RunDone,
     RunEnding,
-    RunFailed,
     RunStopped,
     StepsSpent,
 )
 from appliance.events import ActionCall, TokenCount
 from appliance.models.base import Reply
-from appliance.words import Completion, Ending, FailureKind, ReceiptStatus
+from appliance.words import Completion, Ending, ReceiptStatus
 
 WAY_IN = "replay_way_in"
 """The call that opens the page where a recorded run began."""
@@ -88,7 +88,8 @@ class Replay:
         context.browser.hide(lambda: context.sensitive.values, context.sensitive.is_in)
         self._budget = Budget(assignment, outlets.price)
         self._model = MeteredModel(context.model, self._budget, context.browser.lost, context.sensitive)
-        self._context = replace(context, model=self._model, tell=outlets.notice, purse=self._budget)
+        self._context = context = replace(context, model=self._model, tell=outlets.notice, purse=self._budget)
+        self._sight = Sight(context, registry, outlets)
         self._steps = plan_replay(original.run, with_model=original.with_model)
         self._pace = original.pace
         self._reports: list[ReplayedAction] = []
@@ -120,13 +121,11 @@ class Replay:
             self._budget.start()
             async with clock:
                 await self._take_steps()
-        except RunEnding as ending:
-            self._ending = ending
-        except TimeoutError as fault:
-            late = timed_out(self._assignment) if clock.expired() else _failed(f"Something took too long: {fault}.")
-            self._ending = late
-        except PilothouseError as fault:
-            self._ending = _failed(fault.message)
+        except (PilothouseError, TimeoutError) as fault:
+            self._ending = ending_of(fault, self._assignment, is_late=clock.expired())
+        except Exception as fault:
+            self._ending = ending_of(fault, self._assignment)
+            raise
         finally:
             self._close_record()
         await self._outlets.last_told(self._step)
@@ -166,7 +165,7 @@ class Replay:
         report = self.report
         await self._outlets.notice(f"replay_{report.completion}", report.summary)
         if report.completion is Completion.FAILED:
-            raise _failed("The recorded run could not be done again.")
+            raise failed("The recorded run could not be done again.")
         raise RunDone(report.summary, answer=self._answer(report))
 
     def _answer(self, report: ReplayReport) -> Any:
@@ -181,7 +180,7 @@ class Replay:
         if number == 1:
             intents = [*self._way_in(intended), *intents]
         self._reports += [unstarted(intent, "skipped", intent.skip) for intent in intended.intents if intent.skip]
-        try:
+        with self._outlets.closing(step, "The replay ended here."):
             await self._begin(step, intended, intents)
             for intent in intents:
                 step.is_acting = True
@@ -192,12 +191,6 @@ class Replay:
                 await self._outlets.actions_finished(step)
                 if self._has_failed:
                     break
-        except PilothouseError as error:
-            step.trouble = error.message
-            raise
-        finally:
-            step.close(step.trouble or "The replay ended here.")
-            self._outlets.step_closed(step)
         await self._outlets.actions_finished(step)
 
     def _way_in(self, first: IntendedStep) -> list[Intent]:
@@ -211,9 +204,8 @@ class Replay:
     async def _begin(self, step: Step, intended: IntendedStep, intents: list[Intent]) -> None:
         """Look at the page, and tell feed and record what is about to be done."""
         self._document = self._context.browser.tab.activity.document
-        step.observation = observation = await self._context.browser.observe()
-        if observation.screenshot is not None:
-            step.screenshot = await self._outlets.keep_screenshot(step.number, observation.screenshot)
+        await self._sight.look(step, Step(0))
+        self._context.step, self._context.screenshot = step.number, step.screenshot
         self._outlets.step_asked(step, "")
         actions = tuple(PlannedAction(intent.call, ActionInvalid("It is replayed.")) for intent in intents)
         see = f"Step {step.number} of {len(self._steps)} of the recorded run."
@@ -335,7 +327,3 @@ def _told(text: str, report: ReplayedAction) -> str:
     if report.level not in ("", "exact"):
         text = f"{text} Known again by {report.level}."
     return text
-
-
-def _failed(message: str) -> RunFailed:
-    return RunFailed(message, failure=FailureKind.AGENT_FAILURE)

@@ -13,7 +13,7 @@ from appliance.agent.clocks import Clocks
 from appliance.browser.chromium import Chromium, ChromiumOptions
 from appliance.browser.connection import Browser
 from appliance.browser.policy import Policy
-from appliance.errors import DatabaseUnavailable
+from appliance.errors import DatabaseUnavailable, RunFailed
 from appliance.events import ActionFinished, FeedEvent, StepPlanned
 from appliance.words import Ending, FailureKind
 from tests.appliance.agent.conftest import Finish, Prepare
@@ -173,6 +173,30 @@ async def test_a_fault_of_our_own_does_not_stand_in_the_record_as_a_stop(prepare
     assert closed is not None
     assert (closed.ending, closed.failure) == (Ending.FAILED, FailureKind.AGENT_FAILURE)
     assert "fault in our own program (ZeroDivisionError)" in closed.summary
+
+
+async def test_a_stop_stays_a_stop_when_the_record_cannot_be_written_any_more(prepare: Prepare):
+    work = prepare([{"wait": {"seconds": 25}}])
+    running = asyncio.create_task(work.agent.run())
+    await work.until(lambda event: isinstance(event, StepPlanned))
+    record = work.folder / "history.json"
+    record.unlink()
+    record.mkdir()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert work.agent.outcome_so_far().ending is Ending.STOPPED
+
+
+async def test_a_fault_stays_what_it_is_when_the_record_cannot_be_written_any_more(finish: Finish, tmp_path: Path):
+    def spoil(event: FeedEvent) -> None:
+        if isinstance(event, StepPlanned):
+            (tmp_path / "history.json").unlink()
+            (tmp_path / "history.json").mkdir()
+            raise RunFailed("The provider said no.", failure=FailureKind.PROVIDER_ERROR, status_code=403)
+
+    outcome, _ = await finish([WRITE], tell=spoil)
+    assert (outcome.failure, outcome.status_code) == (FailureKind.PROVIDER_ERROR, 403)
 
 
 async def test_a_run_that_ends_well_has_no_failure(finish: Finish):

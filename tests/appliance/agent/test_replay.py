@@ -1,5 +1,6 @@
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -74,12 +75,15 @@ class Stage:
         *,
         with_model: bool = False,
         secrets: SensitiveData | None = None,
+        tell: Callable[[FeedEvent], None] | None = None,
         **values: Any,
     ) -> Replaying:
         events: list[FeedEvent] = []
 
         async def emit(event: FeedEvent) -> None:
             events.append(event)
+            if tell is not None:
+                tell(event)
 
         async def keep(step: int, screenshot: Screenshot) -> str:
             (self.folder / f"{step}.jpg").write_bytes(screenshot.data)
@@ -298,3 +302,18 @@ async def test_tabs_are_known_again_by_their_order(finish: Finish, stage: Stage)
     again = await stage.again(work.recorded)
     assert await stage.log() == "added Red mug; "
     assert again.outcome.is_successful, again.outcome.summary
+
+
+async def test_a_fault_of_our_own_in_a_replay_does_not_stand_in_the_record_as_a_stop(finish: Finish, stage: Stage):
+    def crash(event: FeedEvent) -> None:
+        if isinstance(event, StepPlanned):
+            raise ZeroDivisionError
+
+    await stage.today("")
+    _, work = await finish(shopping(stage.site, ADD_RED))
+    with pytest.raises(ZeroDivisionError):
+        await stage.again(work.recorded, tell=crash)
+    closed = load(stage.folder / "history.json")[-1].closed
+    assert closed is not None
+    assert (closed.ending, closed.failure) == (Ending.FAILED, FailureKind.AGENT_FAILURE)
+    assert "fault in our own program (ZeroDivisionError)" in closed.summary
