@@ -42,8 +42,9 @@ class Receipt:
     `text` is one line for the model and the feed. `lasting` is what history keeps of it (the text when None).
     `carried` is long text shown to the model in the next step only. `ends_chain` says that the rest of a chain
     must not run, since the page is no longer the one that was observed. `is_page_touched` says that an action which
-    otherwise is desk work has done something to the browser. `tokens` are those of a model call that the
-    action made, to be added to the step's; `cost_usd` is what it made other services cost. `targets` are the keys of the elements it was done to, taken right before.
+    otherwise is desk work has done something to the browser. `tokens` are those of the calls to the model
+    that the action made: the run, which counts them, fills them in; `cost_usd` is what it made other services cost.
+    `targets` are the keys of the elements it was done to, taken right before.
     """
 
     status: ReceiptStatus
@@ -71,6 +72,11 @@ async def tell_nobody(code: str, text: str) -> None:
     """Say something to a feed that is not there."""
 
 
+def afford_all(tokens: TokenCount) -> bool:  # noqa: ARG001
+    """Say that there is time and money for another call to the model, where nobody counts them."""
+    return True
+
+
 async def keep_nothing(screenshot: Screenshot) -> str | None:
     """Keep a picture in a session that has no place for it."""
 
@@ -84,9 +90,10 @@ class ActionContext:
     a service for it; `purse` is the run's money. `sensitive` are the secrets that input may
     fill in. `store` is the answer as far as it is filled in, None without a schema to fill. `evidence` is what was read
     so far, `links` what waits to be read. `tell` puts a notice (code, sentence)
-    into the feed; `keep_picture` stores one beside the screenshots of the steps and returns its name, None when it
-    was not kept. `step` is the number of the present step, `screenshot` the name of its picture. `sandbox` is where
-    scripts run, None on a machine that cannot have one.
+    into the feed; `affords` says whether a call to the model of about so many tokens leaves enough of the run's time
+    and money for its answer; `keep_picture` stores one beside the screenshots of the steps and returns its name, None
+    when it was not kept. `step` is the number of the present step, `screenshot` the name of its picture. `sandbox` is
+    where scripts run, None on a machine that cannot have one.
     """
 
     browser: Browser
@@ -106,6 +113,7 @@ class ActionContext:
     captchas: Captchas | None = None
     purse: Purse = field(default_factory=OpenPurse)
     tell: Callable[[str, str], Awaitable[None]] = tell_nobody
+    affords: Callable[[TokenCount], bool] = afford_all
     keep_picture: Callable[[Screenshot], Awaitable[str | None]] = keep_nothing
     step: int = 0
     screenshot: str | None = None

@@ -99,6 +99,12 @@ class Budget:
         cost = self._price(tokens)
         self._cost = None if cost is None or self._cost is None else self._cost + cost
 
+    def affords(self, tokens: TokenCount) -> bool:
+        """Whether a call of about so many tokens leaves enough for the turn that hands in the answer."""
+        average = self._average_step()
+        kept = average + max(average, self._last_step) + (self._price(tokens) or Decimal(0))
+        return self.money_left() >= kept and self.seconds_left() > self._slowest_call
+
     def take_tokens(self) -> TokenCount:
         """Return the tokens that were charged since this was last asked."""
         taken, self._untold = self._untold, TokenCount()

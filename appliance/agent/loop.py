@@ -68,7 +68,10 @@ class Agent:
         lost = context.browser.lost
         self._metered = MeteredModel(context.model, self._budget, lost, context.sensitive)
         self._model = RetryingModel(self._metered, self._clocks, self._budget.seconds_left, lost, outlets.notice)
-        self._context = context = replace(context, model=self._model, tell=outlets.notice, purse=self._budget)
+        budget = self._budget
+        self._context = context = replace(
+            context, model=self._model, tell=outlets.notice, purse=budget, affords=budget.affords
+        )
         self._progress = Progress()
         limit = ContextLimit(self._model.context_window, self._model.compacts_itself)
         archive = Archive(context.scratchpad.root, context.sensitive.redact)

@@ -11,7 +11,7 @@ from appliance.browser.tab import Tab
 from appliance.errors import ActionFailed
 
 FRAME_SECONDS = 2.0
-HTML_SECONDS = 10.0
+HTML_SECONDS = 30.0
 MAX_DOCUMENTS = 60
 MAX_DEPTH = 5
 

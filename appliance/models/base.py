@@ -119,7 +119,8 @@ class ModelRequest:
 class Reply:
     """A model's answer; `text` is JSON when the request had a shape.
 
-    `model_name` is what the server says answered.
+    `model_name` is what the server says answered. `is_of_scene` says that it was made of the request's scene and not of
+    its words.
     """
 
     text: str
@@ -127,6 +128,7 @@ class Reply:
     model_name: str
     stop: Literal["end", "length", "refusal"] = "end"
     warnings: tuple[str, ...] = field(default=())
+    is_of_scene: bool = False
 
 
 class Model(Protocol):

@@ -20,7 +20,10 @@ LOOKS = 8
 
 @dataclass
 class Answering:
-    """A model that gives the answer it was told to give; `asked` are the requests it got."""
+    """A model that gives the answer it was told to give; `asked` are the requests it got.
+
+    `answers` come before it, one after the other; one that is an error is raised.
+    """
 
     answer: str = ""
     stop: Literal["end", "length", "refusal"] = "end"
@@ -29,10 +32,14 @@ class Answering:
     context_window: int | None = None
     compacts_itself: bool = False
     asked: list[ModelRequest] = field(default_factory=list[ModelRequest])
+    answers: list[str | Exception] = field(default_factory=list[str | Exception])
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         self.asked.append(request)
-        return Reply(self.answer, TokenCount(input=10, output=5), self.name, self.stop)
+        answer = self.answers.pop(0) if self.answers else self.answer
+        if isinstance(answer, Exception):
+            raise answer
+        return Reply(answer, TokenCount(input=10, output=5), self.name, self.stop)
 
     def slowness(self, effort: Effort | None) -> float:
         return 1.0
