@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from appliance.actions.answers import STORE_ACTIONS
 from appliance.actions.base import Action, ActionContext, Parameters
 from appliance.actions.clipboard import RECALL, REMEMBER
 from appliance.actions.code import DEADLINE_SECONDS, as_expression, run_in_page
@@ -27,7 +28,7 @@ from appliance.store.evidence import Sighting
 from appliance.words import ReceiptStatus
 from appliance.workspaces.sandbox import Functions
 
-ACTIONS: tuple[Action[Any], ...] = (REMEMBER, RECALL)
+ACTIONS: tuple[Action[Any], ...] = (REMEMBER, RECALL, *STORE_ACTIONS)
 """Actions that are functions of a script's namespace, by their own names."""
 FRAME_POLL = 0.3
 """Seconds after which frames of other processes are looked at again: they report nothing to their page."""
@@ -128,7 +129,10 @@ class ScriptCalls:
 
     async def _act(self, action: Action[Any], arguments: dict[str, Any]) -> str:
         """Run an action as the model would and return what its receipt says; a failure is raised."""
-        parameters = action.parameters.model_validate(arguments)
+        fields = action.parameters.model_fields
+        optional = {field.alias or name for name, field in fields.items() if not field.is_required()}
+        given = {name: value for name, value in arguments.items() if value is not None or name not in optional}
+        parameters = action.parameters.model_validate(given)
         async with asyncio.timeout(action.deadline):
             receipt = await action.run(self._context, parameters)
         if receipt.status not in (ReceiptStatus.OK, ReceiptStatus.NO_EFFECT):

@@ -145,8 +145,7 @@ def _function(channel: Channel, name: str, parameters: list[str]) -> Callable[..
     def call(*values: Any, **named: Any) -> Any:
         if len(values) > len(parameters):
             raise TypeError(f"{name} takes {', '.join(parameters)}")
-        given = dict(zip(parameters, values, strict=False)) | named
-        return channel.ask_now(name, {key: value for key, value in given.items() if value is not None})
+        return channel.ask_now(name, dict(zip(parameters, values, strict=False)) | named)
 
     call.__name__ = call.__qualname__ = name
     return call

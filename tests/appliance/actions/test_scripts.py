@@ -12,6 +12,7 @@ from appliance.actions.base import Receipt
 from appliance.actions.registry import Registry
 from appliance.actions.script_calls import ScriptCalls
 from appliance.sensitive import SensitiveData
+from appliance.store.answers import AnswerStore
 from appliance.words import ReceiptStatus
 from appliance.workspaces.sandbox import Sandbox
 from appliance.workspaces.sandbox_start import Direct
@@ -196,6 +197,41 @@ async def test_the_clipboard_is_the_one_of_the_actions(scripting: Scripting) -> 
     assert "Nothing is remembered as 'nothing'" in receipt.text
     receipt = await scripting.run("remember()")
     assert "remember: key: Field required" in receipt.text
+
+
+SHOP = {
+    "type": "object",
+    "required": ["items"],
+    "properties": {
+        "items": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["name", "price"],
+                "properties": {"name": {"type": "string"}, "price": {"type": "number"}},
+            },
+        },
+        "note": {"type": ["string", "null"]},
+    },
+}
+
+
+async def test_the_answer_is_filled_by_the_rules_of_the_actions(scripting: Scripting) -> None:
+    context = scripting.hands.context
+    context.output_schema = SHOP
+    context.store = AnswerStore.open(SHOP, context.evidence, context.links)
+    adding = "for n in range(3):\n    said = add_item({'name': f'Lamp {n}', 'price': n + 0.5})\n"
+    code = f"{adding}set_field('note', 'All.')\nsaid"
+    assert "3 items" in await scripting.value(code)
+    assert context.store.value == {"items": [{"name": f"Lamp {n}", "price": n + 0.5} for n in range(3)], "note": "All."}
+    receipt = await scripting.run("add_item({'name': 'Lamp 9', 'price': 'dear'})")
+    assert receipt.status is ReceiptStatus.FAILED
+    assert "price" in receipt.text
+    assert "Refused" in receipt.text
+    assert "Lamp 1" in await scripting.value("read_output(1, count=1)")
+    assert "add_item takes item" in (await scripting.run("add_item(1, 2)")).text
+    assert "2 items" in await scripting.value("update_item(0, {'price': 9})\nremove_items([2])")
+    assert [row["price"] for row in context.store.value["items"]] == [9, 1.5]
 
 
 async def test_secrets_reach_neither_scripts_nor_what_they_leave(scripting: Scripting) -> None:
