@@ -110,11 +110,6 @@ class RecordedRun:
         return tuple(pair for step in self.steps for pair in step.actions)
 
     @property
-    def action_names(self) -> tuple[str, ...]:
-        """The names of the actions that were asked for, in order."""
-        return tuple(call.name for call, _ in self.actions)
-
-    @property
     def urls(self) -> tuple[str, ...]:
         """The addresses the tab was at, in order, none twice in a row."""
         seen: list[str] = []
@@ -134,11 +129,6 @@ class RecordedRun:
             if step.closed is not None and step.closed.trouble:
                 wrong.append(step.closed.trouble)
         return tuple(wrong)
-
-    @property
-    def summaries(self) -> tuple[str, ...]:
-        """One line per step."""
-        return tuple(step.summary for step in self.steps)
 
     @property
     def seconds(self) -> float:

@@ -1,6 +1,5 @@
 """The list of sessions and the page of one: seen, stopped, given the next task."""
 
-import asyncio
 from typing import Any
 from uuid import UUID
 
@@ -8,13 +7,12 @@ from litestar import Request, get, post
 from litestar.params import FromPath
 from litestar.response import File, Redirect, Template
 
-from appliance.errors import NotFound, RequestRefused
+from appliance.errors import RequestRefused
 from appliance.runtime.assembly import Appliance
-from appliance.runtime.films import film_of
-from appliance.runtime.folders import SessionFolders
 from appliance.runtime.replays import ReplayWish
 from appliance.runtime.wishes import SessionWish
 from web.feed_rows import arrange
+from web.films import send_film
 from web.pages.crew import count_crew
 from web.pages.forms import read_fields
 from web.session_view import load_session_view
@@ -116,17 +114,7 @@ def _show_film(appliance: Appliance) -> Any:
     @get("/sessions/{session_id:uuid}/film")
     async def show_film(session_id: FromPath[UUID]) -> File:
         """Show the session's last run as a moving picture; raises NotFound when there are no pictures of it."""
-        await appliance.sessions.find(session_id)
-        film = await asyncio.to_thread(film_of, SessionFolders.of(appliance.settings, session_id), "webp")
-        if film is None:
-            raise NotFound("There are no pictures of this session's last run")
-        return File(
-            film,
-            filename=f"{session_id}.webp",
-            media_type="image/webp",
-            content_disposition_type="inline",
-            headers={"Cache-Control": "private, no-cache", "X-Content-Type-Options": "nosniff"},
-        )
+        return await send_film(appliance.sessions, appliance.settings, session_id, "webp")
 
     return show_film
 

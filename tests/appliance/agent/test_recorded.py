@@ -138,10 +138,10 @@ def test_the_readers_tell_addresses_actions_errors_and_summaries(tmp_path: Path)
         closed(2, trouble="The step was cut off."),
         Noted(code="repeating", text="The same was tried 3 times."),
     )
-    assert run.action_names == ("navigate", "click", "wait")
+    assert tuple(call.name for call, _ in run.actions) == ("navigate", "click", "wait")
     assert run.urls == ("http://a/", "http://b/1")
     assert run.errors == ("It is covered.", "The step was cut off.")
-    assert run.summaries == (
+    assert tuple(step.summary for step in run.steps) == (
         "Step 1: Open it. Opened b. It is covered.",
         "Step 2: Open it. wait was interrupted.",
     )

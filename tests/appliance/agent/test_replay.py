@@ -140,7 +140,7 @@ async def test_feed_and_record_of_a_replay_are_those_of_a_run(finish: Finish, st
     assert [plan.see for plan in plans] == ["Step 1 of 2 of the recorded run.", "Step 2 of 2 of the recorded run."]
     assert plans[1].screenshot == "2.jpg"
     assert [call.name for plan in plans for call in plan.calls] == [receipt.name for receipt in receipts]
-    assert again.record.action_names == ("navigate", "click")
+    assert tuple(call.name for call, _ in again.record.actions) == ("navigate", "click")
     assert again.record.opened.replays == "a run"
     assert again.record.closed is not None
     # A replay is a recorded run itself, and can be done again.
@@ -224,7 +224,7 @@ async def test_what_failed_then_is_not_tried_again(finish: Finish, stage: Stage)
     _, work = await finish(shopping(stage.site, wrong, look, ADD_RED))
     again = await stage.again(work.recorded)
     assert again.outcome.is_successful
-    assert again.record.action_names == ("navigate", "click")
+    assert tuple(call.name for call, _ in again.record.actions) == ("navigate", "click")
 
 
 async def test_a_question_of_the_page_is_answered_as_it_was(finish: Finish, stage: Stage):
@@ -255,7 +255,7 @@ async def test_an_extract_is_done_again_only_with_a_model(finish: Finish, stage:
     steps = shopping(stage.site, {"extract": {"query": "What does the bowl cost?"}})
     _, work = await finish({"steps": steps, "extracts": ["9.50"]})
     again = await stage.again(work.recorded)
-    assert again.record.action_names == ("navigate",)
+    assert tuple(call.name for call, _ in again.record.actions) == ("navigate",)
     stand_in = StandIn({"extracts": ["9.50 today"]})
     model = open_model_of(stand_in, "anthropic")
     try:
@@ -263,7 +263,7 @@ async def test_an_extract_is_done_again_only_with_a_model(finish: Finish, stage:
     finally:
         await model.close()
         await asyncio.to_thread(stand_in.close)
-    assert again.record.action_names == ("navigate", "extract")
+    assert tuple(call.name for call, _ in again.record.actions) == ("navigate", "extract")
     assert again.outcome.tokens.input > 0
 
 

@@ -94,6 +94,14 @@ def test_the_last_run_is_shown_as_a_moving_picture(server: RunningServer, http: 
             assert getattr(film, "n_frames", 1) == 2
 
 
+def test_any_run_of_a_session_is_shown_by_its_number(server: RunningServer, http: httpx.Client) -> None:
+    folders = recorded(server, http)
+    first = http.get(at(folders, "animation"), params={"run": 1})
+    assert first.content == http.get(at(folders, "animation")).content
+    assert http.get(at(folders, "animation"), params={"run": 2}).status_code == 404
+    assert http.get(at(folders, "animation"), params={"run": 0}).status_code == 422
+
+
 def test_without_pictures_there_is_no_moving_picture(server: RunningServer, http: httpx.Client) -> None:
     folders = recorded(server, http, pictures=False)
     assert http.get(at(folders, "animation")).status_code == 404
@@ -108,6 +116,11 @@ def test_an_export_says_as_much_as_its_scope(server: RunningServer, http: httpx.
     assert "steps" not in output
     (steps,) = http.get(at(folders, "export"), params={"scope": "steps"}).json()["runs"]
     assert steps["steps"][0]["actions"][0]["result"] == "Opened b."
+    assert steps["steps"][0]["summary"] == "Step 1: Open b. Opened b."
+    assert (steps["urls"], steps["errors"]) == (["http://a/", "http://b/"], [])
+    assert steps["seconds"] >= 0
+    assert (steps["inputTokens"], steps["outputTokens"], steps["costUsd"]) == (0, 0, None)
+    assert (steps["structuredOutput"], steps["partialOutput"]) == (None, None)
     assert "record" not in steps
     answer = http.get(at(folders, "export"), params={"scope": "full"})
     assert answer.json()["runs"][0]["record"][0]["entry"] == "run_opened"

@@ -14,9 +14,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 from litestar.response import File
 
-from appliance.errors import NotFound
 from appliance.persistence.records import RunRecord
-from appliance.runtime.films import film_of
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.replays import Replays, ReplayWish
 from appliance.runtime.sessions import Sessions
@@ -24,6 +22,7 @@ from appliance.settings import Settings
 from web.api.v3.renderings import Renderer
 from web.api.v3.shapes.records import ActionView, ExportView, ReplayRequest, RunView, StepView
 from web.api.v3.shapes.sessions import SessionView, SourceView
+from web.films import send_film
 from web.problems import PROBLEMS
 
 if TYPE_CHECKING:
@@ -74,19 +73,10 @@ async def get_animation(
     own_settings: NamedDependency[Settings],
     session_id: FromPath[UUID],
     kind: Annotated[AnimationFormat, QueryParameter(name="format")] = AnimationFormat.GIF,
+    run: Annotated[int | None, QueryParameter(ge=1)] = None,
 ) -> File:
-    """Return the last run as GIF or WebP, three seconds a step; 404 when there are no pictures of it."""
-    await sessions.find(session_id)
-    path = await asyncio.to_thread(film_of, SessionFolders.of(own_settings, session_id), kind.value)
-    if path is None:
-        raise NotFound("There are no pictures of this session's last run")
-    return File(
-        path,
-        filename=f"{session_id}.{kind}",
-        media_type=f"image/{kind}",
-        content_disposition_type="inline",
-        headers={"Cache-Control": "private, no-cache", "X-Content-Type-Options": "nosniff"},
-    )
+    """Return a run, by default the last one, as GIF or WebP, three seconds a step; 404 without pictures of it."""
+    return await send_film(sessions, own_settings, session_id, kind.value, run)
 
 
 @get("/sessions/{session_id:uuid}/export", responses=PROBLEMS, tags=["sessions"], summary="Export a session")
@@ -182,9 +172,24 @@ def _run(
     )
     if scope is not ExportScope.OUTPUT:
         view.steps = _steps(recorded) if recorded is not None else []
+        if recorded is not None:
+            _tell_facts(view, recorded)
     if scope is ExportScope.FULL:
         view.record = [msgspec.to_builtins(entry) for entry in recorded.entries] if recorded is not None else []
     return view
+
+
+def _tell_facts(view: RunView, recorded: "RecordedRun") -> None:
+    """Fill in what the record as a whole says of the run."""
+    tokens = recorded.tokens
+    view.urls = list(recorded.urls)
+    view.errors = list(recorded.errors)
+    view.seconds = round(recorded.seconds, 3)
+    view.input_tokens = tokens.input + tokens.cache_read + tokens.cache_write
+    view.output_tokens = tokens.output
+    view.cost_usd = recorded.cost_usd
+    view.structured_output = recorded.structured_output
+    view.partial_output = recorded.partial_result
 
 
 def _steps(recorded: "RecordedRun") -> list[StepView]:
@@ -194,6 +199,7 @@ def _steps(recorded: "RecordedRun") -> list[StepView]:
             url=step.asked.url,
             title=step.asked.title,
             move=step.answered.move if step.answered is not None else "",
+            summary=step.summary,
             trouble=step.closed.trouble if step.closed is not None else None,
             actions=[
                 ActionView(

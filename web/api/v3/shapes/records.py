@@ -6,7 +6,7 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from web.api.v3.shapes.sessions import SourceView
+from web.api.v3.shapes.sessions import Seconds, SourceView, Steps
 
 
 class ReplayRequest(Struct, rename="camel", kw_only=True):
@@ -17,8 +17,8 @@ class ReplayRequest(Struct, rename="camel", kw_only=True):
         None
     )
     keep_alive: bool | None = None
-    max_steps: Annotated[int, Meta(ge=1, le=10_000)] | None = None
-    timeout: Annotated[float, Meta(ge=1, le=86_400)] | None = None
+    max_steps: Steps | None = None
+    timeout: Seconds | None = None
 
 
 class ActionView(Struct, rename="camel", kw_only=True):
@@ -32,18 +32,22 @@ class ActionView(Struct, rename="camel", kw_only=True):
 
 
 class StepView(Struct, rename="camel", kw_only=True):
-    """One step of a run."""
+    """One step of a run; `summary` is one line on what was to be done and what came of it."""
 
     step: int
     url: str
     title: str
     move: str
+    summary: str
     actions: list[ActionView]
     trouble: str | None = None
 
 
 class RunView(Struct, rename="camel", kw_only=True):
-    """One run of a session; `steps` and `record` come with the wider scopes.
+    """One run of a session; `steps`, what stands below them and `record` come with the wider scopes.
+
+    `urls` are the addresses it was at, `errors` what went wrong, both in order; `seconds` is how long it took.
+    `structuredOutput` is the answer where it fits the schema, `partialOutput` what a run without an answer left of one.
 
     `provenance` says by JSON pointer where each value of `output` was read; null where nothing is known of it.
     """
@@ -61,6 +65,14 @@ class RunView(Struct, rename="camel", kw_only=True):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     steps: list[StepView] | UnsetType = UNSET
+    urls: list[str] | UnsetType = UNSET
+    errors: list[str] | UnsetType = UNSET
+    seconds: float | UnsetType = UNSET
+    input_tokens: int | UnsetType = UNSET
+    output_tokens: int | UnsetType = UNSET
+    cost_usd: str | UnsetType | None = UNSET
+    structured_output: Any | UnsetType = UNSET
+    partial_output: Any | UnsetType = UNSET
     record: list[dict[str, Any]] | UnsetType = UNSET
 
 

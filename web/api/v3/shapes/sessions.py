@@ -6,6 +6,8 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+Steps = Annotated[int, Meta(ge=1, le=10_000)]
+Seconds = Annotated[float, Meta(ge=1, le=86_400)]
 _Text = Annotated[str, Meta(max_length=200)]
 
 
@@ -23,8 +25,8 @@ class RunTaskRequest(Struct, rename="camel", kw_only=True):
     keep_alive: bool | None = None
     max_cost_usd: Annotated[str | float | None, Meta(description="US dollars for the whole session, above 0")] = None
     output_schema: dict[str, Any] | None = None
-    max_steps: Annotated[int, Meta(ge=1, le=10_000)] | None = None
-    timeout: Annotated[float, Meta(ge=1, le=86_400)] | None = None
+    max_steps: Steps | None = None
+    timeout: Seconds | None = None
     system_prompt_extension: Annotated[str, Meta(max_length=50_000)] | None = None
     browser_screen_width: Annotated[int, Meta(ge=320, le=6144)] | None = None
     browser_screen_height: Annotated[int, Meta(ge=320, le=3456)] | None = None
