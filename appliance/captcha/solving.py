@@ -14,6 +14,7 @@ from appliance.errors import ActionFailed, ActionRefused, CaptchaIncomplete, Sol
 if TYPE_CHECKING:
     from appliance.browser.connection import Browser
 
+SETTLE_SECONDS, SETTLE_AT_LEAST = 3.0, 0.5
 MOST_TRIES = 2
 """How often a captcha is tried, and how many that stand in front of a site are given up before the site is."""
 
@@ -30,8 +31,14 @@ class Captchas:
         self._out_of_service = ""
 
     async def find(self, browser: "Browser") -> Recognised | None:
-        """Return the captcha to begin with on the current page, None without one; raises ActionFailed."""
+        """Return the captcha to begin with on the current page, None without one; raises ActionFailed.
+
+        A page that shows none, or not all of it, is given time to settle and looked at again.
+        """
         found = await find_captchas(browser.tab)
+        if not found or found[0].strategy.missing(found[0].captcha):
+            await browser.settle(SETTLE_SECONDS, at_least=SETTLE_AT_LEAST)
+            found = await find_captchas(browser.tab)
         return found[0] if found else None
 
     def check(self, one: Recognised, purse: Purse) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs, quote, urlsplit
 
 from tests.site.bulk import BULK_ROUTES
+from tests.site.captcha import CAPTCHA_ROUTES
 from tests.site.generated import pdf, rows_page, shelf_page
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
@@ -262,5 +263,6 @@ ROUTES: dict[str, Callable[[_Handler, Query, bytes], None]] = {
     "/rows": _rows,
     "/shelf": _shelf,
     "/echo": _echo,
+    **CAPTCHA_ROUTES,
     **BULK_ROUTES,
 }
