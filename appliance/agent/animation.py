@@ -67,9 +67,8 @@ def frames_of(run: RecordedRun, folder: Path) -> tuple[Frame, ...]:
     """Return the steps of a run whose pictures are still in the folder."""
     frames: list[Frame] = []
     for step in run.steps:
-        name = step.asked.screenshot
-        path = folder / name if name else folder
-        if name and path.parent == folder and path.is_file() and not path.is_symlink():
+        path = step.picture(folder)
+        if path is not None:
             move = step.answered.move if step.answered is not None else ""
             frames.append(Frame(path, step.asked.step, move or ", ".join(call.name for call, _ in step.actions)))
     return tuple(frames)

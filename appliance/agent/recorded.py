@@ -44,6 +44,12 @@ class RecordedStep:
         part = self.closed or self.answered
         return part.tokens if part is not None else TokenCount()
 
+    def picture(self, folder: Path) -> Path | None:
+        """Return the path of the step's screenshot if it is still in the folder."""
+        name = self.asked.screenshot
+        path = folder / name if name else folder
+        return path if name and path.parent == folder and path.is_file() and not path.is_symlink() else None
+
     @property
     def summary(self) -> str:
         """One line: what the agent was about to do, and what came of it."""
@@ -154,11 +160,6 @@ class RecordedRun:
             parts += [step.asked, step.answered, step.closed]
         # Entries of one run are written one after the other; the order holds for those of one moment.
         return tuple(sorted((part for part in parts if part is not None), key=lambda part: part.at))
-
-    def screenshots(self, folder: Path) -> tuple[Path, ...]:
-        """Return the paths of the steps' pictures that are still in the folder, in order."""
-        paths = [folder / step.asked.screenshot for step in self.steps if step.asked.screenshot]
-        return tuple(path for path in paths if path.parent == folder and path.is_file())
 
     @property
     def _accepted(self) -> ActionCall | None:

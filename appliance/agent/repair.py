@@ -10,6 +10,7 @@ from appliance.actions.schema import CARD_FIELDS, MAX_CHAIN
 from appliance.agent.step import Plan, PlannedAction
 from appliance.errors import ActionInvalid, ReplyMalformed
 from appliance.events import ActionCall
+from appliance.json_texts import objects_in
 from appliance.models.base import Reply
 from appliance.surrogates import make_whole
 
@@ -75,18 +76,10 @@ def _read_strictly(text: str) -> Fields | None:
 
 def _read_inside(text: str) -> Fields | None:
     """Return the first object in the text that looks like a reply, whatever stands around it."""
-    decoder = json.JSONDecoder(strict=False)
-    position = text.find("{")
-    while position != -1:
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except ValueError:
-            end = position + 1
-        else:
-            fields = _unwrap(value)
-            if fields and fields.keys() & _REPLY_FIELDS:
-                return fields
-        position = text.find("{", end)
+    for value in objects_in(text):
+        fields = _unwrap(value)
+        if fields and fields.keys() & _REPLY_FIELDS:
+            return fields
     return None
 
 

@@ -5,9 +5,10 @@ Models leak a reply into their prose, into their reasoning, into tags, or into a
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
+from appliance.json_texts import objects_in
 from appliance.models.base import ReplyShape
 
 Fields = dict[str, Any]
@@ -72,24 +73,11 @@ def _find_replies(shape: ReplyShape, texts: Sequence[str]) -> list[Fields]:
     """Return the different replies that stand somewhere in the texts."""
     found: list[Fields] = []
     for text in texts:
-        written = [_completed(shape, fields) for fields in _objects_in(text)]
+        written = [_completed(shape, fields) for fields in objects_in(text)]
         inside = [fields for fields in written if _is_reply(shape, fields)]
         tags = _read_tags(shape, text)
         found += inside or ([tags] if _is_reply(shape, tags) else [])
     return _distinct(found)
-
-
-def _objects_in(text: str) -> Iterator[Fields]:
-    decoder = json.JSONDecoder(strict=False)
-    position = text.find("{")
-    while position != -1:
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end = position + 1
-        else:
-            yield value
-        position = text.find("{", end)
 
 
 def _read_tags(shape: ReplyShape, text: str) -> Fields:
