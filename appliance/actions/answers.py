@@ -57,9 +57,8 @@ class AddItem(Parameters):
     @classmethod
     def _wrap(cls, value: Any) -> Any:
         """Take the fields themselves for the item, too."""
-        if not isinstance(value, dict) or "item" in value:
-            return cast("Any", value)
-        return {"item": value}
+        is_whole = not isinstance(value, dict) or "item" in value
+        return cast("Any", value if is_whole else {"item": value})
 
 
 class UpdateItem(Parameters):
@@ -199,7 +198,7 @@ async def _search_output(context: ActionContext, parameters: SearchOutput) -> Re
 async def _write(context: ActionContext, value: Any, write: Callable[[AnswerStore], Written]) -> Receipt:
     """Do one write and return what came of it; a refused one ends no chain, since it changed nothing."""
     store = _store(context)
-    await _know_links(context, store, value)
+    await know_links(context, store, value)
     try:
         written = write(store)
     except AnswerRefused as error:
@@ -216,7 +215,7 @@ def mirror(context: ActionContext) -> str:
     return ""
 
 
-async def _know_links(context: ActionContext, store: AnswerStore, value: Any) -> None:
+async def know_links(context: ActionContext, store: AnswerStore, value: Any) -> None:
     """Gather the links of the page that is open when the value has an address that no page has shown so far."""
     if context.browser.dialog is not None or not any(not store.knows_link(url) for url in _addresses(value)):
         return

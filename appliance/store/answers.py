@@ -9,17 +9,17 @@ from appliance.store.absences import Absences
 from appliance.store.checking import Checker
 from appliance.store.coercion import make_plain
 from appliance.store.coverage import Absence, Coverage, FieldCoverage, Gap
+from appliance.store.entries import Entries, read_record
 from appliance.store.evidence import Evidence, Provenance
 from appliance.store.guards import Guards
 from appliance.store.links import Links
 from appliance.store.nodes import escape
-from appliance.store.records import PLAIN, Batch, Records, as_object, encode, take_each
-from appliance.store.rows import Row, is_filled, state_of, written
+from appliance.store.records import PLAIN, Batch, Records, encode, take_each
+from appliance.store.rows import Row, state_of, written
 from appliance.store.schema import AnswerSchema
 from appliance.store.tracing import Tracer
 
 MAX_DEFECTS = 5
-_PAGE = "_page"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class AnswerStore:
         self._absences = Absences(self._guards, self.evidence)
         self._tracer = Tracer(self.evidence)
         self._root = Row(0, {})
-        self._records = Records(schema.item, self._guards)
+        self._entries = Entries(schema, self._checker, self._tracer, Records(schema.item, self._guards))
         self._list_absence: str | None = None
         self._is_list_given = False
         self.evidence.before_forgetting.append(self._trace_all)
@@ -162,7 +162,7 @@ class AnswerStore:
 
     def update_item(self, index: int, fields: Any) -> Written:
         """Set fields of a record; null clears one."""
-        self._update(self._records.row(index), fields)
+        self._entries.update(self._records.row(index), fields)
         return self._done(f"Updated item {index}.")
 
     def update_items(self, updates: Sequence[Any]) -> Written:
@@ -222,6 +222,10 @@ class AnswerStore:
         self._absences.note_bounce()
 
     # What the above is made of.
+
+    @property
+    def _records(self) -> Records:
+        return self._entries.records
 
     @property
     def _has_list_value(self) -> bool:
@@ -285,67 +289,12 @@ class AnswerStore:
     def _append(self, item: Any) -> None:
         if self._list is None:
             raise AnswerRefused("The answer has no list of items; use set_field for its fields.")
-        shape, plain = self.schema.item, self.schema.plain_item
-        if shape is None:
-            assert plain is not None
-            value = self._checker.check_plain(plain, _without_marks(item), None)
-            self._records.append({PLAIN: value}, None, self._tracer.origin(None))
-        else:
-            given = make_plain(as_object(item, "An item"))
-            page = given.get(_PAGE) if isinstance(given.get(_PAGE), str) else None
-            given = {name: value for name, value in given.items() if name in shape.by_name or not name.startswith("_")}
-            seeds = {field.name: field.only_value for field in shape.fields if field.is_required and not shape.branches}
-            given = {**{name: value for name, value in seeds.items() if value is not None}, **given}
-            values = self._checker.check(shape, given, {}, page)
-            filled = {name: value for name, value in values.items() if value is not None}
-            if not any(is_filled(value) for name, value in filled.items() if name not in seeds or seeds[name] is None):
-                names = ", ".join(list(shape.by_name)[:20])
-                raise AnswerRefused(f"The item is empty; give what is known of its fields ({names}).")
-            own = shape.own_url
-            near = page or (filled.get(own.name) if own is not None else None)
-            origin = self._tracer.origin(near if near and self.evidence.has_visited(near) else None)
-            self._records.append(filled, page, origin)
+        self._entries.append(item)
         self._list_absence = None
 
-    def _update(self, row: Row, fields: Any) -> None:
-        shape = self.schema.item
-        if shape is None:
-            value = cast("dict[str, Any]", fields).get("value") if isinstance(fields, dict) else fields
-            assert self.schema.plain_item is not None
-            checked = self._checker.check_plain(self.schema.plain_item, value, None)
-            self._records.put(row, {PLAIN: checked}, self._tracer.origin(None))
-            return
-        given = make_plain(as_object(fields, "fields"))
-        page = given.get(_PAGE) if isinstance(given.get(_PAGE), str) else None
-        given = {name: value for name, value in given.items() if name in shape.by_name or not name.startswith("_")}
-        if not given:
-            raise AnswerRefused("No field was given; name the fields to be set.")
-        values = self._checker.check(shape, given, row.value, page or row.page)
-        row.page = page or row.page
-        self._records.put(row, values, self._tracer.origin(self._near(row, values)))
-
-    def _near(self, row: Row, values: dict[str, Any]) -> str | None:
-        own = self.schema.item.own_url if self.schema.item is not None else None
-        url = row.page or (values.get(own.name) or row.value.get(own.name) if own is not None else None)
-        return url if url and self.evidence.has_visited(url) else None
-
     def _update_each(self, updates: Sequence[Any]) -> Written:
-        batch = take_each(updates, lambda update: self._update(*self._addressed(update)))
+        batch = take_each(updates, lambda update: self._entries.update(*self._entries.addressed(update)))
         return self._batch_done(f"Updated {batch.taken} of {len(updates)} items.", batch)
-
-    def _addressed(self, update: Any) -> tuple[Row, Any]:
-        """Return the row that an update is for, and the fields to be set."""
-        given = as_object(update, "An update")
-        fields = given.get("fields", {name: value for name, value in given.items() if name not in ("index", "_index")})
-        index = given.get("index", given.get("_index"))
-        if isinstance(index, str) and index.isdigit():
-            index = int(index)
-        if isinstance(index, int) and not isinstance(index, bool):
-            return self._records.row(index), fields
-        row = self._records.find(as_object(fields, "fields")) if self.schema.item is not None else None
-        if row is None:
-            raise AnswerRefused("No item fits it; give its index, or the address, id or title it has.")
-        return row, fields
 
     def _put(self, values: dict[str, Any], page: str | None = None) -> None:
         self._root.put(values, self._tracer.origin(page))
@@ -355,10 +304,8 @@ class AnswerStore:
         """Set the fields of an answer without a list from the one row there is."""
         if len(rows) != 1:
             raise AnswerRefused(f"The answer is one object and has no list; give one row, not {len(rows)}.")
-        given = make_plain(as_object(rows[0], "The row"))
-        page = given.get(_PAGE) if isinstance(given.get(_PAGE), str) else None
-        known = self._shape.by_name
-        pairs = [(name, value) for name, value in given.items() if name in known or not name.startswith("_")]
+        given, page = read_record(rows[0], self._shape, "The row")
+        pairs = list(given.items())
 
         def take(pair: tuple[str, Any]) -> None:
             self._put(self._checker.check(self._shape, dict([pair]), self._root.value, page), page)
@@ -374,10 +321,10 @@ class AnswerStore:
         if not isinstance(value, list):
             raise AnswerRefused(f"{self._list or 'The answer'} is the list of items; give a list, or use add_item.")
         before = self._records
-        self._records = Records(self.schema.item, self._guards)
+        self._entries.records = Records(self.schema.item, self._guards)
         batch = take_each(cast("list[Any]", value), self._append)
         if batch.refused:
-            self._records = before
+            self._entries.records = before
             raise AnswerRefused(f"The list was not replaced. {batch.text}", links=batch.links)
         return self._done(f"Set {_counted(len(self._records))}.")
 
@@ -427,12 +374,6 @@ class AnswerStore:
     def _done(self, text: str) -> Written:
         self.is_touched = True
         return Written(text, self.coverage_line)
-
-
-def _without_marks(item: Any) -> Any:
-    if not isinstance(item, dict):
-        return item
-    return {name: value for name, value in cast("dict[str, Any]", item).items() if not name.startswith("_")}
 
 
 def _counted(count: int) -> str:

@@ -1,19 +1,20 @@
 """Everything that was read in a run, so that each value of an answer can be traced to the place it was read at."""
 
-import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
-from appliance.store.spoken import addresses_in, spoken_forms, words_pattern
-from appliance.store.texts import SearchText, is_same_page
+from appliance.store.spoken import addresses_in, joinings, spoken_forms, words_pattern
+from appliance.store.texts import SearchText, WordIndex, page_key
 
 MAX_CHARACTERS = 2_000_000
 """Characters of page text that are kept; beyond it the oldest are let go."""
 MAX_QUOTE = 240
-MAX_CACHED = 5_000
+NEWEST = 3
+"""Texts that are searched right away: what is written down was mostly read just before."""
 
 
 @dataclass(frozen=True)
@@ -42,64 +43,80 @@ class Provenance:
     screenshot: str | None = None
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """One sighting with its text in a form that can be searched."""
+@dataclass
+class _Page:
+    """One text of one page: when it was seen first and last, by number, and the links it showed then."""
 
-    sighting: Sighting
     text: SearchText
+    first: tuple[int, Sighting]
+    last: tuple[int, Sighting]
+    links: frozenset[str]
+
+    def seen_by(self, until: int | None) -> Sighting | None:
+        """Return the sighting that counted at a time, None when there was none yet."""
+        if until is None or self.last[0] <= until:
+            return self.last[1]
+        return self.first[1] if self.first[0] <= until else None
 
 
 class Evidence:
     """What a run has read so far.
 
-    `looks` counts the times that something was looked at.
+    `looks` counts the times that something was looked at. Those in `before_forgetting` are called before the oldest
+    texts are let go.
     """
 
     def __init__(self) -> None:
-        self._seen: OrderedDict[int, _Seen] = OrderedDict()
-        self._numbers: dict[tuple[str, str], int] = {}
+        self._pages: OrderedDict[int, _Page] = OrderedDict()
+        self._ids: dict[tuple[str, str], int] = {}
+        self._by_address: dict[str, list[int]] = {}
         self._links: dict[str, int] = {}
-        self._visited: set[str] = set()
+        self._words = WordIndex()
         self._size = 0
         self._next = 1
         self._said = SearchText("")
         self._said_links: frozenset[str] = frozenset()
         self._known_words: dict[str, bool] = {}
         self._words_of = 0
+        self._visited: dict[str, str] = {}
         self._looked_at: set[str] = set()
         self.looks = 0
         self.before_forgetting: list[Callable[[], None]] = []
 
     def see(self, sighting: Sighting) -> None:
         """Keep what was read; what is read again unchanged counts as read now and is kept once."""
-        key = (sighting.url, sighting.text)
-        before = self._numbers.pop(key, None)
-        if before is not None:
-            old = self._seen.pop(before)
-            self._size -= len(sighting.text)
-            text, links = old.text, old.sighting.links | sighting.links
-        else:
-            text, links = SearchText(sighting.text), sighting.links
-            self.looks += 1
-        number = self._next
+        key, number = (sighting.url, sighting.text), self._next
         self._next += 1
-        self._numbers[key] = number
-        self._seen[number] = _Seen(_with_links(sighting, links), text)
+        known = self._ids.get(key)
+        if known is not None:
+            page = self._pages[known]
+            page.last, page.links = (number, sighting), page.links | sighting.links
+            self._pages.move_to_end(known)
+        else:
+            self._keep(number, sighting)
+            self.looks += 1
+        for link in sighting.links:
+            self._links[link] = known or number
+        self._forget()
+
+    def _keep(self, number: int, sighting: Sighting) -> None:
+        text = SearchText(sighting.text)
+        self._ids[(sighting.url, sighting.text)] = number
+        self._pages[number] = _Page(text, (number, sighting), (number, sighting), sighting.links)
+        self._by_address.setdefault(page_key(sighting.url), []).append(number)
+        self._words.add(number, text)
         self._size += len(sighting.text)
         if sighting.url.startswith(("http:", "https:", "file:")):
-            self._visited.add(sighting.url)
-        for link in (*sighting.links, *(() if before is not None else addresses_in(sighting.text))):
-            self._links[link] = number
-        self._forget()
+            self._visited[page_key(sighting.url)] = sighting.url
+        for address in addresses_in(sighting.text):
+            self._links[address] = number
 
     def add_links(self, url: str, links: frozenset[str]) -> None:
         """Keep links of a page that was seen before they were asked for."""
-        newest = next((number for number, seen in reversed(self._seen.items()) if seen.sighting.url == url), 0)
-        if newest:
-            seen = self._seen[newest]
-            self._seen[newest] = _Seen(_with_links(seen.sighting, seen.sighting.links | links), seen.text)
-        self._links |= dict.fromkeys(links, newest)
+        number = next((number for number in reversed(self._by_address.get(page_key(url), []))), 0)
+        if number in self._pages:
+            self._pages[number].links |= links
+        self._links |= dict.fromkeys(links, number)
 
     def hear(self, task: str) -> None:
         """Take the words and addresses of the task itself for known."""
@@ -117,19 +134,21 @@ class Evidence:
         return url in self._looked_at
 
     def _forget(self) -> None:
-        if self._size <= MAX_CHARACTERS or len(self._seen) < 2:
+        if self._size <= MAX_CHARACTERS or len(self._pages) < 2:
             return
         for tell in self.before_forgetting:
             tell()
-        while self._size > MAX_CHARACTERS and len(self._seen) > 1:
-            _, seen = self._seen.popitem(last=False)
-            self._size -= len(seen.sighting.text)
-            del self._numbers[(seen.sighting.url, seen.sighting.text)]
+        while self._size > MAX_CHARACTERS and len(self._pages) > 1:
+            number, page = self._pages.popitem(last=False)
+            sighting = page.first[1]
+            self._size -= len(sighting.text)
+            self._by_address[page_key(sighting.url)].remove(number)
+            del self._ids[(sighting.url, sighting.text)]
 
     @property
     def sightings(self) -> list[Sighting]:
-        """What is kept, oldest first."""
-        return [seen.sighting for seen in self._seen.values()]
+        """What is kept, what was read last at the end."""
+        return [page.last[1] for page in self._pages.values()]
 
     @property
     def mark(self) -> int:
@@ -139,26 +158,26 @@ class Evidence:
     @property
     def visited(self) -> frozenset[str]:
         """The addresses of pages that were read."""
-        return frozenset(self._visited)
+        return frozenset(self._visited.values())
 
     def has_visited(self, url: str) -> bool:
         """Whether the page of this address was read, its fragment and last slash aside."""
-        return url in self._visited or any(is_same_page(url, seen) for seen in self._visited)
+        return page_key(url) in self._visited
 
     @property
     def current(self) -> str | None:
         """The address that was read last, None when nothing was."""
-        return next(reversed(self._seen.values())).sighting.url if self._seen else None
+        return next(reversed(self._pages.values())).last[1].url if self._pages else None
 
     @property
     def is_empty(self) -> bool:
         """Whether no page has said anything yet."""
-        return not any(not seen.text.is_empty for seen in self._seen.values())
+        return all(page.text.is_empty for page in self._pages.values())
 
     def page(self, url: str | None, until: int | None = None) -> Provenance | None:
         """Return that a page was read, without any words of it; None when it was not."""
-        found = next((seen for seen in self._order(url, until) if url and is_same_page(seen.sighting.url, url)), None)
-        return None if found is None else _provenance(found.sighting, "")
+        found = next(self._read_at(url, until), None)
+        return None if found is None else _provenance(found[1], "")
 
     def find(
         self, value: Any, near: str | None = None, until: int | None = None, about: tuple[str, ...] = ()
@@ -171,22 +190,26 @@ class Evidence:
         forms = spoken_forms(value)
         if not forms:
             return None
-        order = self._order(near, until)
-        if isinstance(value, str) and value in self._links:
-            for seen in order:
-                if value in seen.sighting.links or value == seen.sighting.url:
-                    return _provenance(seen.sighting, value)
-        for seen in order:
-            place = seen.text.find(forms, about)
-            if place is not None:
-                return _provenance(seen.sighting, seen.text.quote(place, MAX_QUOTE))
+        for page, sighting in self._read_at(near, until):
+            if (found := _found(page, sighting, value, forms, about)) is not None:
+                return found
+        if isinstance(value, str) and value in self._links and self._links[value] in self._pages:
+            page = self._pages[self._links[value]]
+            if (sighting := page.seen_by(until)) is not None:
+                return _provenance(sighting, value)
+        for number in self._words.candidates(forms, self._pages):
+            page = self._pages[number]
+            sighting = page.seen_by(until)
+            if sighting is not None and (found := _found(page, sighting, value, forms, about)) is not None:
+                return found
         return None
 
-    def _order(self, near: str | None, until: int | None) -> list[_Seen]:
-        newest = [seen for number, seen in reversed(self._seen.items()) if until is None or number <= until]
-        if near is None:
-            return newest
-        return sorted(newest, key=lambda seen: not is_same_page(seen.sighting.url, near))
+    def _read_at(self, url: str | None, until: int | None) -> Iterator[tuple[_Page, Sighting]]:
+        """Yield what was read at an address by then, what was read last first."""
+        pages = [self._pages[number] for number in self._by_address.get(page_key(url), ())] if url else []
+        for page in sorted(pages, key=lambda page: -page.last[0]):
+            if (sighting := page.seen_by(until)) is not None:
+                yield page, sighting
 
     def has_text(self, text: str) -> bool:
         """Whether a page, or the task, says these words: whole words, however they are joined and capitalised."""
@@ -194,36 +217,51 @@ class Evidence:
             self._known_words = {words: True for words, is_there in self._known_words.items() if is_there}
             self._words_of = self._next
         if text not in self._known_words:
-            self._known_words[text] = self._says(words_pattern(text))
+            self._known_words[text] = self._says(text)
         return self._known_words[text]
 
-    def _says(self, pattern: re.Pattern[str] | None) -> bool:
+    def _says(self, text: str) -> bool:
+        pattern = words_pattern(text)
         if pattern is None:
             return False
-        if self._said.has(pattern):
-            return True
-        if any(seen.text.has(pattern) for seen in reversed(self._seen.values())):
-            return True
-        return any(pattern.search(link.lower()) for link in self._links)
+        newest = islice(reversed(self._pages.values()), NEWEST)
+        return (
+            self._said.has(pattern)
+            or any(page.text.has(pattern) for page in newest)
+            or any(
+                self._pages[number].text.has(pattern) for number in self._words.candidates(joinings(text), self._pages)
+            )
+            or any(pattern.search(link.lower()) for link in self._links)
+        )
 
     def has_link(self, url: str) -> bool:
         """Whether a page showed this very address, byte for byte, or it was visited or named by the task."""
-        return url in self._links or url in self._visited or url in self._said_links
+        return url in self._links or url in self._said_links or self._visited.get(page_key(url)) == url
 
     def nearest_link(self, url: str) -> str | None:
         """Return the known address that is most like this one, None when none is alike."""
-        return nearest(url, (*self._links, *self._visited, *self._said_links))
+        return nearest(url, (*self._links, *self._visited.values(), *self._said_links))
+
+
+def _found(
+    page: _Page, sighting: Sighting, value: Any, forms: tuple[str, ...], about: tuple[str, ...]
+) -> Provenance | None:
+    """Return where on a page a value stands: among its words or its links, or as its own address."""
+    place = page.text.find(forms, about)
+    if place is not None:
+        return _provenance(sighting, page.text.quote(place, MAX_QUOTE))
+    return _provenance(sighting, value) if value == sighting.url or value in page.links else None
 
 
 def nearest(text: str, others: Iterable[str]) -> str | None:
     """Return the one that shares most at both ends with the text; None when that is less than half of it."""
-    best, most = None, len(text) // 2
+    best, most = None, (len(text) // 2, 0)
     for other in others:
         start = _shared(text, other)
         rest = min(len(text), len(other)) - start
-        end = _shared(text[::-1][:rest], other[::-1][:rest])
-        if start + end > most:
-            best, most = other, start + end
+        likeness = (start + _shared(text[::-1][:rest], other[::-1][:rest]), -abs(len(text) - len(other)))
+        if likeness > most:
+            best, most = other, likeness
     return best
 
 
@@ -231,10 +269,6 @@ def _shared(one: str, other: str) -> int:
     """Return with how many signs both begin."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-def _with_links(sighting: Sighting, links: frozenset[str]) -> Sighting:
-    return sighting if links == sighting.links else replace(sighting, links=links)
 
 
 def _provenance(sighting: Sighting, quote: str) -> Provenance:

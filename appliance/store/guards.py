@@ -8,6 +8,7 @@ from uuid import UUID
 
 from appliance.store.evidence import Evidence
 from appliance.store.links import Links
+from appliance.store.rows import pointers
 from appliance.store.schema import FieldShape, RecordShape
 from appliance.store.texts import is_same_page
 
@@ -17,6 +18,7 @@ ENOUGH = 120
 """Characters of a text that make a record more than a stub."""
 _MAX_SHOWN = 120
 _EMAIL = re.compile(r"[^\s@<>()\[\],;:\"]+@[^\s@<>()\[\],;:\"]+\.[^\W\d_][\w-]+")
+_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _PLACEHOLDERS = {"unknown", "n/a", "na", "none", "null", "undefined", "tbd", "todo", "-", "example", "id"}
 
 
@@ -42,12 +44,18 @@ class Guards:
     def check(self, field: FieldShape, value: Any, page: str | None) -> Refusal | None:
         """Return why a value that fits the schema may not stand in the field, None when it may."""
         if not isinstance(value, str):
-            return None
+            return self._check_inside(field, value)
         if field.enum:
             return self._check_choice(field, value, page)
-        if field.role in ("url", "own_url"):
+        if field.role in ("url", "own_url") or _ADDRESS.fullmatch(value):
             return self._check_link(field, value)
         return _check_form(field, value)
+
+    def _check_inside(self, field: FieldShape, value: Any) -> Refusal | None:
+        """Return a refusal of the first made-up address inside of a list or an object."""
+        inner = (text for _, text in pointers(value, "") if isinstance(text, str))
+        found = (self._check_link(field, text) for text in inner if _ADDRESS.fullmatch(text))
+        return next((refusal for refusal in found if refusal is not None), None)
 
     def _check_choice(self, field: FieldShape, value: str, page: str | None) -> Refusal | None:
         """Return a refusal of a choice that no page states; the only choice there is needs no page to state it."""
@@ -99,12 +107,9 @@ class Guards:
     def has_read(self, url: str) -> bool:
         """Whether the page of this address was read, or could not be."""
         links = self._links
-        return (
-            self._evidence.has_visited(url)
-            or url in links.read
-            or url in links.dead
-            or any(is_same_page(url, one) for one in (*links.read, *links.dead))
-        )
+        if self._evidence.has_visited(url) or url in links.read or url in links.dead:
+            return True
+        return any(is_same_page(url, one) for one in (*links.read, *links.dead))
 
     def is_on(self, url: str, value: Any) -> bool:
         """Whether the page of this address was read and says the value."""

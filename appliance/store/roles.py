@@ -63,8 +63,11 @@ def own_url_among(fields: Iterable[tuple[str, Role]]) -> str | None:
 def _role_of_kinds(kinds: tuple[str, ...]) -> Role:
     if len(kinds) > 1 and set(kinds) != {"number", "integer"}:
         return "any"
-    names: dict[str, Role] = {"array": "list", "object": "object", "boolean": "boolean"}
-    return names.get(kinds[0], "number")
+    if "array" in kinds:
+        return "list"
+    if "object" in kinds:
+        return "object"
+    return "boolean" if "boolean" in kinds else "number"
 
 
 def _role_of_format(form: str) -> Role:

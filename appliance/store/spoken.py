@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any
 
 from appliance.store.texts import tidy
@@ -29,31 +30,40 @@ _MONTHS = (
 )
 
 
+@lru_cache(maxsize=5_000, typed=True)
+def _forms_of(value: str | float | Decimal) -> tuple[str, ...]:
+    if not isinstance(value, str):
+        return _number_forms(value)
+    plain = tidy(value)
+    if not plain or len(plain) > MAX_FORM:
+        return ()
+    return tuple(dict.fromkeys([plain, *(_date_forms(plain) if _DAY.match(plain) else ())]))
+
+
 def spoken_forms(value: Any) -> tuple[str, ...]:
     """Return the forms in which a page may say a value, the most likely first; none for what has no words."""
     if isinstance(value, bool) or value is None:
         return ()
-    if isinstance(value, int | float | Decimal):
-        return _number_forms(value)
-    if not isinstance(value, str):
-        return ()
-    plain = tidy(value)
-    if not plain or len(plain) > MAX_FORM:
-        return ()
-    forms = [plain]
-    if _DAY.match(plain):
-        forms += _date_forms(plain)
-    return tuple(dict.fromkeys(forms))
+    return _forms_of(value) if isinstance(value, str | int | float | Decimal) else ()
 
 
 def words_pattern(text: str) -> re.Pattern[str] | None:
     """Return what finds the words of a text however they are joined: "in_stock" as In stock, in-stock and InStock."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
-    words = re.findall(r"[^\W_]+", tidy(spaced))
+    words = _words_of(text)
     if not words:
         return None
     joined = r"[\W_]{0,3}".join(map(re.escape, words))
     return re.compile(rf"(?<![^\W_]){joined}(?![^\W_])")
+
+
+def joinings(text: str) -> tuple[str, ...]:
+    """Return the words of a text apart and in one: whatever has them has the words of one of these."""
+    words = _words_of(text)
+    return (" ".join(words), "".join(words))
+
+
+def _words_of(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", tidy(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)))
 
 
 def addresses_in(text: str) -> Iterator[str]:

@@ -1,13 +1,14 @@
 """Text of pages in a form in which words, numbers and dates are found as a person would find them."""
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cached_property
-from urllib.parse import urldefrag
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-_ALIKE = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "−": "-", "‑": "-"})
+_ALIKE = tuple(zip("’‘“”„–—−‑", '\'\'"""----', strict=True))
+"""Signs and what stands for them; replaced one by one, which is many times faster than a table for all."""
 _WORD = re.compile(r"\w")
+_WORDS = re.compile(r"\d+(?:[.,']\d+)*|[^\W\d_]+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 """Scripts that are written without spaces between words."""
 _AROUND = 80
@@ -29,6 +30,11 @@ class SearchText:
     @cached_property
     def _folded(self) -> str:
         return fold(self._plain)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words and numbers it has, a number with the signs that part its digits."""
+        return frozenset(_WORDS.findall(self._folded))
 
     @property
     def is_empty(self) -> bool:
@@ -53,7 +59,8 @@ class SearchText:
     def _places(self, forms: Sequence[str]) -> Iterator[tuple[int, int]]:
         tries = 0
         for form in forms:
-            start = self._folded.find(form)
+            # To look a word up is faster than to search for it, and most forms are not there.
+            start = self._folded.find(form) if self.words.issuperset(words_of(form)) else -1
             while start >= 0 and tries < _MOST_TRIES:
                 tries += 1
                 if stands_alone(self._folded, start, start + len(form)):
@@ -80,12 +87,48 @@ class SearchText:
         return f"{'…' if first else ''}{text[first:last].strip()}{'…' if last < len(text) else ''}"
 
 
+class WordIndex:
+    """Which texts have a word: only those few need be searched for what has it. Texts are taken in when first asked."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[int, SearchText]] = []
+        self._postings: dict[str, list[int]] = {}
+
+    def add(self, number: int, text: SearchText) -> None:
+        """Take a text in under a number higher than all before."""
+        self._waiting.append((number, text))
+
+    def candidates(self, forms: Sequence[str], among: Mapping[int, object]) -> list[int]:
+        """Return the numbers, of those there are, of texts that have all words of one of the forms; newest first."""
+        for number, text in self._waiting:
+            if number in among:
+                for word in text.words:
+                    self._postings.setdefault(word, []).append(number)
+        self._waiting.clear()
+        if not all(map(words_of, forms)):
+            return sorted(among, reverse=True)
+        found: set[int] = set()
+        for form in forms:
+            lists = [self._postings.get(word, []) for word in words_of(form)]
+            found |= set(min(lists, key=len)).intersection(*lists) if lists else set()
+        return sorted((number for number in found if number in among), reverse=True)
+
+
+@lru_cache(maxsize=20_000)
+def words_of(form: str) -> tuple[str, ...]:
+    """Return the words that a text with this form has by themselves; none where words are not told apart by spaces."""
+    return () if _UNSPACED.search(form) else tuple(_WORDS.findall(form))
+
+
 def fold(text: str) -> str:
     """Return the text in lower case and with plain quotes and dashes, as long as it was, sign by sign."""
-    lowered = text.translate(_ALIKE).lower()
+    if not text.isascii():
+        for sign, plain in _ALIKE:
+            text = text.replace(sign, plain)
+    lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
-    return "".join(low if len(low := sign.lower()) == 1 else sign for sign in text.translate(_ALIKE))
+    return "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)
 
 
 def tidy(text: str) -> str:
@@ -124,5 +167,5 @@ def is_same_page(one: str, other: str) -> bool:
 
 def page_key(url: str) -> str:
     """Return what the addresses of one page have in common; a fragment such as #/ware/1 is that of another page."""
-    plain, fragment = urldefrag(url)
-    return f"{plain}#{fragment}" if fragment.startswith(("/", "!")) else plain.rstrip("/")
+    plain, _, fragment = url.partition("#")
+    return url if fragment.startswith(("/", "!")) else plain.rstrip("/")

@@ -17,6 +17,10 @@ class Tracer:
         """Return the origin of what is written now, from this page or else from the one that was read last."""
         return Origin(page or self._evidence.current, self._evidence.mark)
 
+    def known(self, page: str | None) -> str | None:
+        """Return the page if it was read."""
+        return page if page and self._evidence.has_visited(page) else None
+
     def trace_all(self, rows: Iterable[Row]) -> None:
         """Trace every value of the rows that is not traced yet."""
         for row in rows:

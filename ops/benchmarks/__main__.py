@@ -11,6 +11,7 @@ from rich.table import Table
 from ops.benchmarks.measures import Figure, measure_idle, measure_steps
 from ops.benchmarks.observe import measure_observe
 from ops.benchmarks.start import measure_start
+from ops.benchmarks.store import measure_store
 from ops.benchmarks.tokens import measure_tokens
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
@@ -19,6 +20,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "idle": measure_idle,
     "observe": measure_observe,
     "tokens": measure_tokens,
+    "store": measure_store,
 }
 
 
