@@ -82,8 +82,7 @@ def _money(amount: Decimal) -> str:
 
 SOLVE_CAPTCHA = Action(
     "solve_captcha",
-    "Have the captcha on this page solved by a service (costs money, up to 2 minutes): only when it is in the way, and "
-    "instead of clicking at it. Then send the form yourself if the page has not.",
+    "Have the captcha in the way solved by a service (costs money, up to 2 minutes); then send the form yourself.",
     SolveCaptcha,
     _solve_captcha,
     deadline=DEADLINE_SECONDS,

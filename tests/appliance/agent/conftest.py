@@ -18,6 +18,7 @@ from appliance.agent.record import Record
 from appliance.agent.recorded import RecordedRun, load
 from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
+from appliance.captcha.solving import Captchas
 from appliance.events import ActionFinished, FeedEvent, Notice, StepPlanned, TokenCount
 from appliance.models.base import Model
 from appliance.models.catalog import find_entry
@@ -94,7 +95,7 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
 
     `provider` is the wire format or "autopilot", `on` another browser than the shared one, `clocks` and `registry`
     those of the agent where they are not the usual ones, `window` the compatible model's in tokens, `tell` is given
-    each feed entry after it was kept, the rest is the assignment's.
+    each feed entry after it was kept, `captchas` has captchas solved, the rest is the assignment's.
     """
     opened: list[tuple[StandIn, Model]] = []
 
@@ -108,6 +109,7 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
         window: int = 0,
         sensitive: dict[str, Any] | None = None,
         tell: Callable[[FeedEvent], None] | None = None,
+        captchas: Captchas | None = None,
         **assignment: Any,
     ) -> Work:
         stand_in = StandIn(scenario)
@@ -118,6 +120,7 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
             on or browser, Scratchpad(tmp_path / "scratchpad"), model, task.task, task.output_schema
         )
         context.sensitive = SensitiveData.read(sensitive or {})
+        context.captchas = captchas
 
         async def emit(event: FeedEvent) -> None:
             await work.keep(event)

@@ -19,6 +19,19 @@ def budget(**limits: object) -> Budget:
     return Budget(Assignment("Do it", **limits), cent_per_thousand)  # pyright: ignore[reportArgumentType]
 
 
+def test_what_other_services_cost_counts_against_the_cap_and_is_told_once():
+    money = budget(max_cost_usd=Decimal("0.05"))
+    money.charge(STEP, 0.1)
+    money.charge_service(Decimal("0.003"))
+    money.charge_service(Decimal("-0.001"))
+    assert money.money_left() == Decimal("0.038")
+    assert (money.take_service_cost(), money.take_service_cost()) == (Decimal("0.002"), Decimal(0))
+    assert (money.spent.cost_usd, money.spent.services_usd) == (Decimal("0.012"), Decimal("0.002"))
+    money.charge_service(Decimal("0.038"))
+    with pytest.raises(MoneySpent):
+        money.check_money()
+
+
 def test_the_last_step_is_kept_for_the_answer():
     money = budget(max_steps=3)
     assert [money.next_step().limit for _ in range(2)] == [None, None]

@@ -8,6 +8,7 @@ from appliance.errors import NotFound
 from appliance.events import ActionFinished, Notice, Reviewed, RunFinished, StepPlanned, TokenCount
 from appliance.models.catalog import find_entry
 from appliance.persistence.runs import find_latest_run
+from appliance.persistence.steps import list_steps
 from appliance.runtime.agents import assign
 from appliance.runtime.settling import Tally, settle
 from appliance.runtime.wishes import SessionWish
@@ -54,6 +55,42 @@ async def test_a_review_adds_to_what_the_session_spent(sessions, session, tally)
     spent = await sessions.find(session.id)
     assert (spent.tokens.input, spent.tokens.output) == (1_000_000, 7)
     assert spent.cost_usd > 0
+
+
+def _solved(cost):
+    return ActionFinished(
+        step=1, call_id="c", name="solve_captcha", status=ReceiptStatus.OK, text="x", duration_ms=1, cost_usd=cost
+    )
+
+
+async def test_what_a_service_cost_is_in_the_totals_of_the_session_and_of_its_step(
+    equipment, sessions, session, run, tally
+):
+    await tally.emit(_step(TokenCount(input=1_000_000)))
+    await tally.flush()
+    model_alone = (await sessions.find(session.id)).cost_usd
+    await tally.emit(_solved(Decimal("0.0008")))
+    await tally.flush()
+    spent = await sessions.find(session.id)
+    assert (spent.cost_usd, spent.services_usd) == (model_alone + Decimal("0.0008"), Decimal("0.0008"))
+    async with equipment.database.read() as transaction:
+        (step,) = await list_steps(transaction, run.id)
+    assert step.cost_usd == spent.cost_usd
+
+
+async def test_what_a_service_cost_in_a_step_that_was_cut_off_is_counted_at_the_end(
+    equipment, sessions, session, run, tally
+):
+    await tally.emit(_solved(Decimal("0.001")))
+    await tally.flush()
+    outcome = replace(DELIVERED, tokens=TokenCount(), services_usd=Decimal("0.003"))
+
+    async def write(transaction):
+        await settle(transaction, run, outcome, SessionStatus.IDLE, tally.untold(outcome))
+
+    await equipment.database.writer.submit(write)
+    spent = await sessions.find(session.id)
+    assert (spent.cost_usd, spent.services_usd) == (Decimal("0.003"), Decimal("0.003"))
 
 
 async def test_an_assignment_is_reviewed_as_the_setting_says(session, run):
