@@ -93,7 +93,9 @@ class Stage:
             return Decimal(tokens.input)
 
         task = Assignment(run.opened.task, run.opened.output_schema, replays="a run", **values)
-        context = ActionContext(self.browser, Scratchpad(self.folder / "pad"), model or Autopilot(), task.task)
+        context = ActionContext(
+            self.browser, Scratchpad(self.folder / "pad"), model or Autopilot(), task.task, task.output_schema
+        )
         context.sensitive = secrets or SensitiveData()
         outlets = Outlets(emit, keep, price, Record(self.folder / "history.json"))
         replay = Replay(Original(run, with_model, QUICK), task, context, Registry(), outlets)
@@ -317,3 +319,17 @@ async def test_a_fault_of_our_own_in_a_replay_does_not_stand_in_the_record_as_a_
     assert closed is not None
     assert (closed.ending, closed.failure) == (Ending.FAILED, FailureKind.AGENT_FAILURE)
     assert "fault in our own program (ZeroDivisionError)" in closed.summary
+
+
+async def test_what_a_replay_sees_is_evidence_for_the_answer_it_fills_in(finish: Finish, stage: Stage):
+    schema = {"type": "object", "properties": {"mug": {"enum": ["Red mug", "Gold mug"]}}, "required": ["mug"]}
+    await stage.today("")
+    steps = [
+        {"navigate": {"url": stage.site.url("/replay_shop.html")}},
+        {"set_field": {"field": "mug", "value": "Red mug"}},
+        {"done": {"text": "There is a red mug."}},
+    ]
+    _, work = await finish(steps, output_schema=schema)
+    again = await stage.again(work.recorded)
+    assert [action.state for action in again.report.actions] == ["held", "held"], again.report
+    assert again.outcome.is_successful
