@@ -64,7 +64,9 @@ class Briefing:
         request = self._window.compose(step, notes, self._notices(step), with_image=self._context.model.sees_images)
         slowness = self._context.model.slowness(request.effort)
         assert request.scene is not None
-        scene = replace(request.scene, links=self._context.links)
+        store = self._context.store
+        coverage = store.coverage() if store is not None else None
+        scene = replace(request.scene, links=self._context.links, coverage=coverage)
         return replace(request, timeout=clocks.model_call * slowness, scene=scene)
 
     def _notices(self, step: Step) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ from appliance.errors import (
     RunFailed,
     RunStopped,
 )
-from appliance.models.autopilot import find_address
+from appliance.models.addresses import find_address
 from appliance.models.base import ModelRequest
 from appliance.words import FailureKind
 

@@ -68,6 +68,14 @@ def draft_listing(schema: AnswerSchema, content: Content) -> list[dict[str, Any]
     return [{**_values(row.values), "_page": content.url} for row in rows]
 
 
+def draft_page_row(schema: AnswerSchema, page: PageRead) -> dict[str, Any]:
+    """Return the one row that a page states as that which it is about, empty when it states none."""
+    if page.content is None:
+        return {}
+    single = _values(draft_page(page, page.content, read_fields(schema.item_fields), None))
+    return {**single, "_page": page.content.url} if single else {}
+
+
 def _rows_of(page: PageRead, content: Content, fields: Sequence[Field], link: FoundLink | None) -> list[dict[str, Any]]:
     single = draft_page(page, content, fields, link)
     rows = stated_rows(content, fields)

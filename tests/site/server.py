@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from tests.site.bulk import BULK_ROUTES
 from tests.site.captcha import CAPTCHA_ROUTES
 from tests.site.generated import pdf, rows_page, shelf_page
+from tests.site.market import MARKET_ROUTES
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 PAGES = Path(__file__).parent / "pages"
@@ -265,4 +266,5 @@ ROUTES: dict[str, Callable[[_Handler, Query, bytes], None]] = {
     "/echo": _echo,
     **CAPTCHA_ROUTES,
     **BULK_ROUTES,
+    **MARKET_ROUTES,
 }

@@ -5,8 +5,10 @@ import pytest
 
 from appliance.content import Content
 from appliance.errors import RunFailed
-from appliance.models.autopilot import Autopilot, find_address, is_same_page
+from appliance.models.addresses import find_address, is_same_page
+from appliance.models.autopilot import Autopilot
 from appliance.models.base import ModelRequest, Purpose, Scene
+from appliance.store.coverage import Coverage, FieldCoverage
 from appliance.words import FailureKind
 
 PAGE = Content("http://a.test/lamp", "Lamp", "# Lamp\n\nShines.", ({"@type": "Product", "name": "Arc", "sku": "A1"},))
@@ -14,14 +16,18 @@ SCHEMA = {"type": "object", "required": ["name"], "properties": {"name": {"type"
 
 
 async def step(model: Autopilot, **facts: Any) -> dict[str, Any]:
+    (action,) = await chain(model, **facts)
+    return action
+
+
+async def chain(model: Autopilot, **facts: Any) -> list[dict[str, Any]]:
     scene = Scene(**{"task": "Read http://a.test/lamp please.", **facts})
     reply = await model.ask(ModelRequest(Purpose.STEP, "", (), scene=scene))
     assert reply.model_name == "autopilot"
     assert sum((reply.tokens.input, reply.tokens.output)) == 0
     value = json.loads(reply.text)
     assert all(value[name].endswith(".") for name in ("what_i_see", "plan_to_goal", "next_move"))
-    (action,) = value["action"]
-    return action
+    return value["action"]
 
 
 async def extract(**facts: Any) -> str:
@@ -47,19 +53,22 @@ async def test_a_redirect_is_followed_and_an_open_page_not_opened_again():
 async def test_a_second_task_is_planned_afresh_whatever_its_step_number():
     model = Autopilot()
     await step(model, url="about:blank")
-    await step(model, url="http://a.test/lamp", step=2, carried="x")
-    assert list(await step(model, url="http://other.test/", step=3)) == ["navigate"]
+    await step(model, url="http://a.test/lamp", step=2)
+    await step(model, url="http://a.test/lamp", step=3, carried="x")
+    assert list(await step(model, url="http://other.test/", step=4)) == ["navigate"]
 
 
 async def test_a_page_that_does_not_open_or_cannot_be_read_ends_the_run_with_a_reason():
     model = Autopilot()
     await step(model, url="about:blank")
-    done = (await step(model, url="about:blank", step=2))["done"]
+    failed = (("navigate", "failed", "The page could not be opened, it was refused."),)
+    done = (await step(model, url="about:blank", step=2, last=failed))["done"]
     assert done["success"] is False
-    assert "http://a.test/lamp could not be read" in done["text"]
-    for number in range(1, 4):
-        assert "done" not in await step(model, url="http://a.test/lamp", step=number)
-    assert "done" in await step(model, url="http://a.test/lamp", step=4)
+    assert "http://a.test/lamp could not be read: The page could not be opened, it was refused." in done["text"]
+    model = Autopilot()
+    for number in range(1, 3):
+        assert "extract" in await step(model, url="http://a.test/lamp", step=number)
+    assert "done" in await step(model, url="http://a.test/lamp", step=3)
 
 
 async def test_a_task_without_an_address_is_declined_in_plain_words():
@@ -69,31 +78,84 @@ async def test_a_task_without_an_address_is_declined_in_plain_words():
     assert "set a provider key" in done["text"]
 
 
-async def test_with_a_schema_it_hands_in_the_json():
-    carried = await extract(output_schema=SCHEMA)
-    assert json.loads(carried) == {"name": "Arc", "sku": "A1"}
-    done = (await step(Autopilot(), url=PAGE.url, output_schema=SCHEMA, carried=f"From the page:\n{carried}"))["done"]
-    assert json.loads(done["text"]) == {"name": "Arc", "sku": "A1"}
-    assert done["success"] is True
+def empty(*names: str) -> Coverage:
+    """The coverage of an answer without a list that lacks these required fields."""
+    return Coverage(0, (), tuple(FieldCoverage(name, True, 0, (), (0,)) for name in names))
+
+
+async def test_with_a_schema_it_fills_in_what_the_page_states_and_hands_that_in():
+    model = Autopilot()
+    facts = {"url": PAGE.url, "output_schema": SCHEMA, "coverage": empty("name")}
+    assert list(await step(model, **facts)) == ["extract"]
+    carried = f"From the page:\n{await extract(output_schema=SCHEMA)}"
+    written, added, done = await chain(model, **facts, step=2, carried=carried)
+    assert json.loads(written["write_file"]["content"]) == {"name": "Arc", "sku": "A1", "_page": PAGE.url}
+    assert added == {"add_items_from_file": {"name": written["write_file"]["file_name"]}}
+    assert done["done"]["success"] is True
+
+
+async def test_what_the_page_does_not_state_is_marked_absent_and_the_answer_not_called_whole():
+    schema = {
+        **SCHEMA,
+        "required": ["name", "price"],
+        "properties": {**SCHEMA["properties"], "price": {"type": "number"}},
+    }
+    model = Autopilot()
+    facts = {"url": PAGE.url, "output_schema": schema, "coverage": empty("name", "price")}
+    await step(model, **facts)
+    *_, marked, done = await chain(model, **facts, step=2, carried=await extract(output_schema=schema))
+    assert marked["mark_absent"]["field"] == "price"
+    assert done["done"]["success"] is False
+
+
+async def test_an_answer_that_is_sent_back_again_and_again_ends_the_run():
+    model = Autopilot()
+    facts = {"url": PAGE.url, "output_schema": SCHEMA, "coverage": empty("name")}
+    await step(model, **facts)
+    actions = await chain(model, **facts, step=2, carried=await extract(output_schema=SCHEMA))
+    bounced = {**facts, "last": (("done", "failed", "done was sent back: it lacks something."),)}
+    tries = 1
+    with pytest.raises(RunFailed, match="done was sent back: it lacks something"):
+        while "done" in actions[-1]:
+            actions = await chain(model, **bounced, step=2 + tries)
+            tries += 1
+    assert tries == 4
+
+
+async def test_in_the_turn_for_the_answer_alone_it_hands_in_what_there_is():
+    done = (await step(Autopilot(), url=PAGE.url, output_schema=SCHEMA, coverage=empty("name"), only_done=True))["done"]
+    assert done["success"] is False
+
+
+async def test_a_dialog_that_holds_up_the_page_is_declined():
+    model = Autopilot()
+    await step(model, url="about:blank")
+    held_up = (("navigate", "needs_decision", "A dialog asks: Leave?"),)
+    assert await step(model, url="about:blank", step=2, last=held_up) == {"answer_dialog": {"accept": False}}
+    answered = (("answer_dialog", "ok", "Declined."),)
+    assert list(await step(model, url="about:blank", step=3, last=answered)) == ["navigate"]
 
 
 @pytest.mark.parametrize(
-    ("schema", "carried", "reason"),
+    ("schema", "coverage", "reason"),
     [
-        ({"type": "object", "required": ["price"], "properties": {"price": {"type": "number"}}}, "{}", "state price"),
-        ({"type": "array", "items": {"type": "string"}}, None, "only plain fields of an object"),
         (
-            {"type": "object", "required": ["rows"], "properties": {"rows": {"type": "array", "items": SCHEMA}}},
-            None,
-            "rows cannot be filled",
+            {"type": "object", "required": ["price"], "properties": {"price": {"type": "number"}}},
+            empty("price"),
+            "price",
         ),
+        ({"type": "array", "items": {"type": "string"}}, empty(""), "list of plain values"),
+        ({"type": "string"}, None, "only fields of an object"),
     ],
 )
 async def test_a_schema_it_cannot_fill_fails_the_run_with_what_is_missing(
-    schema: dict[str, Any], carried: str | None, reason: str
+    schema: dict[str, Any], coverage: Coverage | None, reason: str
 ):
+    model = Autopilot()
+    carried = await extract(output_schema=schema)
     with pytest.raises(RunFailed, match=reason) as failed:
-        await step(Autopilot(), url=PAGE.url, output_schema=schema, carried=carried)
+        for number in (1, 2):
+            await step(model, url=PAGE.url, output_schema=schema, coverage=coverage, carried=carried, step=number)
     assert failed.value.failure is FailureKind.AGENT_FAILURE
     assert "choose a model" in failed.value.message
 
