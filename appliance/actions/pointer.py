@@ -8,7 +8,7 @@ from pydantic import Field
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.actions.measured import finish, named, not_sent, receipt, said
 from appliance.browser.connection import Browser
-from appliance.browser.effects import Watch
+from appliance.browser.effects import Watch, method
 from appliance.browser.element import Element
 from appliance.browser.likeness import covering
 from appliance.browser.pointer import Spot, click_events, dispatch, drag, from_picture, move_event, press_events
@@ -16,7 +16,7 @@ from appliance.errors import ActionInvalid
 from appliance.words import ReceiptStatus
 
 MAX_APPROACHES = 3
-TO_THE_MIDDLE = "function() { this.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' }); }"
+TO_THE_MIDDLE = method("drag", "toTheMiddle")
 
 
 class Click(Parameters):

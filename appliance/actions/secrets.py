@@ -13,7 +13,6 @@ NOWHERE_ELSE = frozenset(
     {"navigate", "search", "send_keys", "evaluate", "run_code_file", "http_fetch", "select_dropdown", "answer_dialog"}
 )
 """Actions that would carry a secret to a place of the model's choice."""
-ORIGIN = "function() { return (this.ownerDocument.defaultView || self).origin; }"
 
 
 async def fill_in(context: ActionContext, element: Element, text: str) -> str:
@@ -24,7 +23,7 @@ async def fill_in(context: ActionContext, element: Element, text: str) -> str:
     """
     if not any(True for _ in placeholders(text)):
         return text
-    filled = context.sensitive.fill(text, str(await element.call(ORIGIN)))
+    filled = context.sensitive.fill(text, str(await element.call(method("fields", "origin"))))
     await element.call(method("fields", "conceal"))
     return filled
 
@@ -36,7 +35,7 @@ async def type_secret(context: ActionContext, element: Element, field: Field, te
     or another site's frame takes the focus. Raises ActionFailed, ElementGone.
     """
     around = await element.tab.evaluate("self.origin", world="isolated")
-    if around == await element.call(ORIGIN):
+    if around == await element.call(method("fields", "origin")):
         await type_text(context.browser, element, field, text, clear=clear, warily=True)
     elif not await element.call(method("fields", "put"), text, clear):
         raise ActionFailed("The field inside the frame did not take the text, so nothing was typed.")

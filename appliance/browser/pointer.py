@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from appliance.browser.cdp import CdpError
+from appliance.browser.effects import method
 from appliance.browser.keyboard import Event
 from appliance.browser.screenshot import MAX_HEIGHT, MAX_WIDTH
 from appliance.browser.tab import DialogOpen, Tab
@@ -90,17 +91,6 @@ def wheel_event(spot: Spot, down: float) -> Event:
     }
 
 
-# Whether the page let a drag with data begin: known once it has taken the moves that begin one.
-_LISTEN = """function() {
-  globalThis.pilothouseDrag = { begun: false };
-  this.ownerDocument.defaultView.addEventListener('dragstart', (event) => {
-    const drag = globalThis.pilothouseDrag;
-    setTimeout(() => { drag.begun = !event.defaultPrevented; });
-  }, { capture: true, once: true });
-}"""
-_BEGUN = "function() { return new Promise((resolve) => setTimeout(() => resolve(globalThis.pilothouseDrag.begun))); }"
-
-
 async def drag(browser: "Browser", source: "Element", start: Spot, end: Spot) -> bool:
     """Press at `start` on `source`, move, release at `end`; returns whether it became a drag and drop with data.
 
@@ -113,7 +103,7 @@ async def drag(browser: "Browser", source: "Element", start: Spot, end: Spot) ->
         if event_session == session_id and not dragged.done():
             dragged.set_result(params["data"])
 
-    await source.call(_LISTEN)
+    await source.call(method("drag", "listen"))
     stop = browser.cdp.on("Input.dragIntercepted", take)
     await browser.tab.send("Input.setInterceptDrags", {"enabled": True})
     try:
@@ -121,7 +111,7 @@ async def drag(browser: "Browser", source: "Element", start: Spot, end: Spot) ->
         first, *path = _between(start, end)
         await dispatch(browser, [move_event(first, "left")])
         await dispatch(browser, [move_event(path[0], "left")])
-        if browser.dialog is None and await source.call(_BEGUN):
+        if browser.dialog is None and await source.call(method("drag", "hasBegun")):
             await asyncio.wait((dragged,), timeout=DRAG_START_SECONDS)
         if dragged.done():
             await dispatch(browser, _drop_events(dragged.result(), end))

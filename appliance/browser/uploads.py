@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from appliance.browser.cdp import CdpError
+from appliance.browser.effects import method
 from appliance.browser.pointer import Spot, click_events, dispatch
 from appliance.errors import ActionFailed
 
@@ -17,41 +18,19 @@ Way = Literal["field", "chooser", "drop"]
 
 SETTLE_SECONDS = 3.0
 
-# The file field that the element is, names or holds: often one that is hidden behind what is shown for it.
-_FIELD = """function() {
-  const isFile = (one) => !!one && one.localName === 'input' && one.type === 'file';
-  const label = this.closest('label');
-  const own = [this, this.control, label && label.control].find(isFile);
-  const inside = this.querySelectorAll('input[type=file]');
-  return own || (inside.length === 1 ? inside[0] : null);
-}"""
-_TAKES_SEVERAL = f"function() {{ const field = ({_FIELD}).call(this); return field ? field.multiple : null; }}"
-_IS_DISABLED = f"function() {{ const field = ({_FIELD}).call(this) || this; return field.matches(':disabled'); }}"
-
-# Whether the page says of what is dragged over it that it may be dropped there.
-_LISTEN = """function() {
-  globalThis.pilothouseDrop = { taken: false };
-  this.ownerDocument.defaultView.addEventListener('dragover', (event) => {
-    const drop = globalThis.pilothouseDrop;
-    setTimeout(() => { drop.taken = event.defaultPrevented; });
-  }, { capture: true, once: true });
-}"""
-_TAKEN = """function() {
-  return new Promise((resolve) => setTimeout(() => resolve(globalThis.pilothouseDrop.taken)));
-}"""
-
 
 async def give_files(browser: "Browser", element: "Element", paths: Sequence[Path]) -> Way:
     """Put files into the file field that the element is, stands for or opens, or drop them on it; returns how.
 
     Raises ActionFailed when the page takes no file there, or one only.
     """
-    if await element.call(_IS_DISABLED):
+    if await element.call(method("uploads", "isDisabled")):
         raise ActionFailed("The element is disabled, so no file was given.")
-    takes_several = await element.call(_TAKES_SEVERAL)
+    takes_several = await element.call(method("uploads", "takesSeveral"))
     if takes_several is not None:
         _check_number(paths, takes_several=takes_several)
-        await _set_files(element, await element.backend_node_id(_FIELD), element.world.session_id, paths)
+        field = await element.backend_node_id(method("uploads", "field"))
+        await _set_files(element, field, element.world.session_id, paths)
         return "field"
     point = await element.click_point()
     if point.covered_by is not None:
@@ -95,9 +74,9 @@ async def _drop(browser: "Browser", element: "Element", spot: Spot, paths: Seque
 
     is_taken = False
     if browser.dialog is None:
-        await element.call(_LISTEN)
+        await element.call(method("uploads", "listen"))
         await dispatch(browser, events("dragEnter", "dragOver"))
-        is_taken = bool(await element.call(_TAKEN))
+        is_taken = bool(await element.call(method("uploads", "isTaken")))
         await dispatch(browser, events("dragOver", "drop") if is_taken else events("dragCancel"))
     if not is_taken:
         raise ActionFailed(

@@ -145,5 +145,8 @@
     return { before, after, minimum: field.min || '', maximum: field.max || '' };
   };
 
-  return { prepare, focus, aim, read, setSpecial, conceal, put, keepsKeys };
+  // The origin of the element's own document, which may be that of a frame.
+  const origin = (element) => (dom.ownerDocument(element).defaultView || self).origin;
+
+  return { origin, prepare, focus, aim, read, setSpecial, conceal, put, keepsKeys };
 })()

@@ -37,3 +37,19 @@ async def test_text_and_elements_of_such_a_page_are_found(page: Hands):
     assert "Inside the form" in searched.text
     assert "trap" in (found.carried or "")
     assert scrolled.status is ReceiptStatus.OK
+
+
+async def test_files_are_given_to_a_form_of_such_fields(hands: Hands):
+    await hands.open("zoo_clobbering_hands.html")
+    hands.context.scratchpad.write("one.txt", "1")
+    chosen = await hands.act("upload_file", on="Upload form", path="one.txt")
+    assert (chosen.status, await hands.text()) == (ReceiptStatus.OK, "chosen one.txt")
+    dropped = await hands.act("upload_file", on="Drop form", path="one.txt")
+    assert (dropped.status, await hands.text()) == (ReceiptStatus.OK, "dropped one.txt")
+
+
+async def test_a_form_of_such_fields_is_dragged(hands: Hands):
+    await hands.open("zoo_clobbering_hands.html")
+    source, target = await hands.index("Drag form"), await hands.index("Target")
+    done = await hands.act("drag", from_index=source, to_index=target)
+    assert (done.status, await hands.text()) == (ReceiptStatus.OK, "got the form")
