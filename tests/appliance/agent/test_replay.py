@@ -322,7 +322,7 @@ async def test_a_fault_of_our_own_in_a_replay_does_not_stand_in_the_record_as_a_
 
 
 async def test_what_a_replay_sees_is_evidence_for_the_answer_it_fills_in(finish: Finish, stage: Stage):
-    schema = {"type": "object", "properties": {"mug": {"enum": ["Red mug", "Gold mug"]}}, "required": ["mug"]}
+    schema = {"type": "object", "properties": {"mug": {"enum": ["Red mug", "Blue mug"]}}, "required": ["mug"]}
     await stage.today("")
     steps = [
         {"navigate": {"url": stage.site.url("/replay_shop.html")}},
@@ -333,3 +333,6 @@ async def test_what_a_replay_sees_is_evidence_for_the_answer_it_fills_in(finish:
     again = await stage.again(work.recorded)
     assert [action.state for action in again.report.actions] == ["held", "held"], again.report
     assert again.outcome.is_successful
+    await stage.today("soldout")
+    again = await stage.again(work.recorded)
+    assert [action.state for action in again.report.actions] == ["held", "failed"], again.report
