@@ -22,6 +22,7 @@ PilothouseError
 Each message is one sentence that says what happened and what to do.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from appliance.words import Ending, FailureKind
@@ -184,15 +185,41 @@ class RunEnding(PilothouseError):
         self.status_code = status_code
 
 
+@dataclass(frozen=True)
+class AnswerShape:
+    """How an answer stands to the schema that it was asked for in.
+
+    `fits` is False for one in another shape, `lacking` a sentence on what it does not have. `sources` tell where its
+    values were read, None where that is not known.
+    """
+
+    fits: bool = True
+    lacking: str = ""
+    sources: dict[str, dict[str, Any]] | None = None
+
+
 class RunDone(RunEnding):
-    """The agent handed in its answer: `answer` is text, or the object the output schema asks for."""
+    """The agent handed in its answer: `answer` is text, or the JSON the output schema asks for.
+
+    `note` is what the agent says to it, `shape` how it stands to the schema.
+    """
 
     ending = Ending.DONE
 
-    def __init__(self, message: str, *, answer: Any, success: bool = True) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        answer: Any,
+        success: bool = True,
+        note: str = "",
+        shape: AnswerShape | None = None,
+    ) -> None:
         super().__init__(message)
         self.answer = answer
         self.success = success
+        self.note = note
+        self.shape = shape or AnswerShape()
 
 
 class RunStopped(RunEnding):

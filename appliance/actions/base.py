@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from appliance.actions.gate import Gate
 from appliance.actions.guard import OutputGuard
 from appliance.browser.connection import Browser
 from appliance.browser.effects import Watch
@@ -88,7 +89,8 @@ class ActionContext:
     `watch` is that of an action which a dialog interrupted: its effect is measured once the dialog is answered.
     `partial` is what is handed over should the run end without an answer. `captchas` has captchas solved, None without
     a service for it; `purse` is the run's money. `sensitive` are the secrets that input may
-    fill in. `store` is the answer as far as it is filled in, None without a schema to fill. `evidence` is what was read
+    fill in. `store` is the answer as far as it is filled in, None without a schema to fill. `gate` sees to it that it
+    is complete, but for the turn in which only the answer is accepted (`is_delivery`). `evidence` is what was read
     so far, `links` what waits to be read. `tell` puts a notice (code, sentence)
     into the feed; `affords` says whether a call to the model of about so many tokens leaves enough of the run's time
     and money for its answer; `keep_picture` stores one beside the screenshots of the steps and returns its name, None
@@ -108,6 +110,8 @@ class ActionContext:
     evidence: Evidence = field(default_factory=Evidence)
     links: Links = field(default_factory=Links)
     store: AnswerStore | None = None
+    gate: Gate = field(default_factory=Gate)
+    is_delivery: bool = False
     guard: OutputGuard = field(default_factory=OutputGuard)
     sandbox: Sandbox | None = None
     captchas: Captchas | None = None

@@ -1,10 +1,14 @@
-"""The action that ends a run with an answer."""
+"""The action that ends a run with an answer: a text, or what the answer store holds, once it is complete."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
+from appliance.actions.answers import know_links, mirror
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
-from appliance.errors import ActionFailed, RunDone
+from appliance.actions.completeness import open_fields, shortcuts, what_lacks
+from appliance.errors import ActionFailed, AnswerRefused, AnswerShape, RunDone
+from appliance.store.answers import AnswerStore
+from appliance.store.sources import trace
 from appliance.surrogates import make_whole
 
 MAX_NAMED_DEFECTS = 5
@@ -21,19 +25,100 @@ class Done(Parameters):
 
 
 async def _done(context: ActionContext, parameters: Done) -> Receipt:
-    answer = read_answer(context, parameters)
-    raise RunDone("The agent handed in its answer.", answer=answer, success=parameters.success)
+    store = context.store
+    if store is None:
+        answer = _plain_answer(context, parameters)
+        raise RunDone("The agent handed in its answer.", answer=answer, success=parameters.success)
+    if (document := _document_in(context, store, parameters)) is not None:
+        await _take_in(context, store, document)
+    lacking = [] if context.is_delivery else what_lacks(context, store)
+    if lacking and context.gate.bounce(store):
+        helps = " ".join(shortcuts(context, store))
+        raise ActionFailed(
+            f"done was not accepted: {' '.join(lacking)} {helps}".strip(),
+            lasting=f"done was not accepted: {lacking[0][:200]}",
+        )
+    if lacking:
+        said = f"The answer is handed over incomplete, after {context.gate.bounces} tries that added nothing."
+        await context.tell("incomplete", f"{said} {' '.join(lacking)}")
+    raise _done_with(store, parameters, is_incomplete=bool(lacking))
 
 
-def read_answer(context: ActionContext, parameters: Done) -> Any:
+def check_answer(context: ActionContext, parameters: Done) -> None:
+    """Raise ActionFailed, naming what is wrong, for a done that hands over nothing; changes nothing."""
+    store = context.store
+    if store is None:
+        _plain_answer(context, parameters)
+    elif _document_in(context, store, parameters) is None and not store.is_touched:
+        raise ActionFailed("nothing was written into the answer; put what you have into text, as JSON of the schema.")
+
+
+def _done_with(store: AnswerStore, parameters: Done, *, is_incomplete: bool) -> RunDone:
+    """Return the ending that hands over what the store holds."""
+    answer, fits = store.value, store.is_touched and store.is_valid
+    missing = " ".join(open_fields(store))
+    lacking = f"The answer is not complete. {missing}" if missing else ""
+    if not fits:
+        defects = "; ".join(store.defects()) or "nothing was written into it"
+        lacking = f"{lacking} It does not fit the output schema: {defects}.".strip()
+    text = parameters.text if isinstance(parameters.text, str) else ""
+    is_note = not text.lstrip().startswith(("{", "[", "`"))
+    return RunDone(
+        "The answer was handed in incomplete." if is_incomplete else "The agent handed in its answer.",
+        answer=answer,
+        success=parameters.success and fits and not is_incomplete,
+        note=text.strip() if is_note else "",
+        shape=AnswerShape(fits, lacking, trace(answer, store.provenance())),
+    )
+
+
+def _document_in(context: ActionContext, store: AnswerStore, parameters: Done) -> Any:
+    """Return the whole answer where the text is one and the store is not filled otherwise, else None.
+
+    Raises ActionFailed when it does not fit the schema.
+    """
+    if not context.gate.may_replace(store):
+        return None
+    text = _as_text(parameters)
+    if not _without_fence(text).lstrip().startswith(("{", "[")):
+        return None
+    assert context.output_schema is not None
+    return _structured(context.output_schema, text)
+
+
+async def _take_in(context: ActionContext, store: AnswerStore, document: Any) -> None:
+    """Write a whole answer into the store, by the rules of every write; raises ActionFailed naming what was refused."""
+    parts: dict[str, Any] = cast("dict[str, Any]", document) if isinstance(document, dict) else {"": document}
+    await know_links(context, store, document)
+    refused: list[str] = []
+    for name, value in parts.items():
+        try:
+            store.set_field(name, value)
+        except AnswerRefused as error:
+            refused.append(error.message)
+    context.gate.note_filled(store)
+    mirror(context)
+    if refused and not (context.is_delivery and store.is_touched):
+        raise ActionFailed(
+            f"done was not accepted: {' '.join(refused)[:2_000]} Correct it and call done again.",
+            lasting="done was not accepted: a part of the answer was refused.",
+        )
+
+
+def _plain_answer(context: ActionContext, parameters: Done) -> Any:
     """Return the answer: the text with the files that belong to it, or the JSON that the output schema asks for.
 
     Raises ActionFailed naming what is wrong with it.
     """
-    text = parameters.text if isinstance(parameters.text, str) else json.dumps(parameters.text, ensure_ascii=False)
+    text = _as_text(parameters)
     if context.output_schema is None:
         return text + _attached(context, parameters.files_to_display or [])
     return _structured(context.output_schema, text)
+
+
+def _as_text(parameters: Done) -> str:
+    text = parameters.text
+    return text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
 
 
 def _attached(context: ActionContext, names: list[str]) -> str:

@@ -3,7 +3,7 @@
 import time
 
 from appliance.actions.base import ActionContext
-from appliance.actions.finish import Done, read_answer
+from appliance.actions.finish import Done, check_answer
 from appliance.actions.registry import ParsedCall, Registry
 from appliance.agent import prompt
 from appliance.agent.clocks import StepClock
@@ -55,7 +55,7 @@ class Asking:
         call = plan.actions[0].runnable
         if is_delivery and isinstance(call, ParsedCall) and isinstance(call.parameters, Done):
             try:
-                read_answer(self._context, call.parameters)
+                check_answer(self._context, call.parameters)
             except ActionFailed as defect:
                 raise ReplyMalformed(defect.message) from defect
         return plan

@@ -52,8 +52,8 @@ class Chain:
 
     async def _changed(self, action: PlannedAction) -> str | None:
         """Return a sentence about an element that the action names and that is no longer what was seen."""
-        if isinstance(action.runnable, ActionInvalid):
-            return None
+        if isinstance(action.runnable, ActionInvalid) or self._is_desk_work(action):
+            return None  # the numbers of desk work are those of records, not of elements
         parameters = action.runnable.parameters
         for name in target_fields(parameters):
             if change := await self._context.browser.recheck(getattr(parameters, name)):

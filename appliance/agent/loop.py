@@ -23,7 +23,7 @@ from appliance.agent.compaction import Compactor, ContextLimit
 from appliance.agent.ending import ending_of
 from appliance.agent.goal import state_goal
 from appliance.agent.metering import MeteredModel
-from appliance.agent.outcome import Outcome, settle
+from appliance.agent.outcome import Leftovers, Outcome, kept, settle
 from appliance.agent.outlets import Outlets
 from appliance.agent.progress import Progress
 from appliance.agent.retries import RetryingModel
@@ -112,11 +112,10 @@ class Agent:
         """Return the outcome of the run as it stands; one that has not ended counts as stopped."""
         ending = self._ending or RunStopped("The run was stopped.")
         note = self._step.plan.see if self._step.plan else ""
-        partial = None if self._answer else self._context.partial
-        outcome = settle(ending, self._budget.spent, note=note, limit=self._budget.limit, partial=partial)
+        left = None if self._answer else Leftovers(self._context.store, self._context.partial)
+        outcome = settle(ending, self._budget.spent, note=note, limit=self._budget.limit, leftovers=left)
         if self._answer is not None and not isinstance(ending, RunDone):
-            summary = f"{outcome.summary} The answer it had handed in by then is kept."
-            outcome = replace(outcome, output=self._answer.answer, is_successful=True, summary=summary)
+            outcome = kept(outcome, self._answer)
         return self._sensitive.redact_all(outcome)
 
     @property
@@ -160,6 +159,7 @@ class Agent:
         try:
             await self._sight.look(self._step, before)
             self._context.step, self._context.screenshot = self._step.number, self._step.screenshot
+            self._context.is_delivery = self._step.limit is not None
             if stating is not None:
                 await stating
         finally:

@@ -219,7 +219,16 @@ class Worker:
             return outcome
         so_far = self._agent.outcome_so_far()
         spent = replace(outcome, steps=so_far.steps, tokens=so_far.tokens, cost_usd=so_far.cost_usd)
-        return replace(spent, output=so_far.output, services_usd=so_far.services_usd)
+        return replace(
+            spent,
+            services_usd=so_far.services_usd,
+            output=so_far.output,
+            is_successful=so_far.is_successful,
+            summary=f"{outcome.summary} {so_far.handover}".strip(),
+            provenance=so_far.provenance,
+            handover=so_far.handover,
+            notice=so_far.notice,
+        )
 
     async def _settle(self, session: SessionRecord, outcome: Outcome) -> None:
         """Write the ending; a session that was deleted meanwhile needs none."""

@@ -1,0 +1,48 @@
+"""What the gate before the end of a run remembers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from appliance.store.answers import AnswerStore
+
+MAX_BOUNCES = 3
+"""So many times in a row without progress an answer goes back; the last of them ends the run."""
+
+
+@dataclass
+class Gate:
+    """How often in a row the answer went back, and for what else it did once.
+
+    `filled` is what the store held right after a whole answer was taken out of the text of done: as long as nothing
+    else was written since, such a text may replace it.
+    """
+
+    bounces: int = 0
+    told_links: bool = False
+    told_refused: int = 0
+    filled: tuple[Any, int] | None = None
+    _last: tuple[int, int] | None = None
+
+    def note_filled(self, store: AnswerStore) -> None:
+        """Take note that the store was just filled from the text of done."""
+        self.filled = _state(store)
+
+    def may_replace(self, store: AnswerStore) -> bool:
+        """Whether a whole answer in the text of done is taken for the answer: nothing else has filled the store."""
+        return not store.is_touched or self.filled == _state(store)
+
+    def bounce(self, store: AnswerStore) -> bool:
+        """Count that the answer goes back; returns whether it may, False when that led nowhere often enough."""
+        coverage = store.coverage()
+        every = (*coverage.item_fields, *coverage.fields)
+        now = (sum(field.filled for field in every), sum(len(field.absent) for field in every))
+        has_progress = self._last is not None and (now[0] > self._last[0] or now[1] > self._last[1])
+        self.bounces = 1 if has_progress or self._last is None else self.bounces + 1
+        self._last = now
+        store.note_bounce()
+        return self.bounces < MAX_BOUNCES
+
+
+def _state(store: AnswerStore) -> tuple[Any, int]:
+    coverage = store.coverage()
+    return store.value, sum(len(field.absent) for field in (*coverage.item_fields, *coverage.fields))
