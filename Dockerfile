@@ -1,4 +1,5 @@
-# The appliance in one image: browser, displays and server, run by one ordinary user.
+# The appliance in one image: browser, displays and server, run by one ordinary user. Only the keeper stays root, with no
+# more rights than it takes to start the agent's scripts as users of their own.
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS system
@@ -31,19 +32,20 @@ RUN .venv/bin/pip install -q --no-deps -e . && .venv/bin/python -m compileall -q
 FROM system
 # Displays make their sockets in a folder that only root can make as it should be.
 RUN useradd --uid 1000 --user-group --create-home pilothouse \
+    && chmod 0711 /home/pilothouse \
     && install -d -o pilothouse -g pilothouse -m 0700 /data \
     && install -d -m 1777 /tmp/.X11-unix
 COPY --from=build /opt/pilothouse /opt/pilothouse
-ENV PATH=/opt/pilothouse/.venv/bin:$PATH \
+ENV PATH=/opt/pilothouse/ops/image:/opt/pilothouse/.venv/bin:$PATH \
+    PILOTHOUSE_SANDBOX_KEEPER=/run/pilothouse-keeper/socket \
     PYTHONDONTWRITEBYTECODE=1 \
     DATA_DIR=/data \
     HOST=0.0.0.0 \
     PORT=8420
-USER pilothouse
 WORKDIR /home/pilothouse
 VOLUME /data
 EXPOSE 8420
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s CMD ["/opt/pilothouse/ops/healthy"]
 # tini reaps what browsers leave behind and passes signals on; no --init is needed.
 ENTRYPOINT ["tini", "--"]
-CMD ["pilothouse", "supervise"]
+CMD ["keep", "pilothouse", "supervise"]

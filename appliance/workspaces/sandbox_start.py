@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import random
 import socket
 import sys
 from pathlib import Path
@@ -11,14 +10,12 @@ from typing import Protocol
 
 from appliance.errors import MachineFault
 from appliance.workspaces.sandbox_program import BOOT
+from appliance.workspaces.sandbox_program.users import free_user, take_user
 
-FIRST_UID, LAST_UID = 60600, 60999
-"""Users that scripts run as, each process another: numbers that no distribution gives away."""
 ROOT = Path(__file__).parents[2]
 """The folder that holds the package."""
 KEEPER = "PILOTHOUSE_SANDBOX_KEEPER"
 """The variable with the path of the keeper's socket."""
-_taken: set[int] = set()
 
 
 class Running(Protocol):
@@ -45,10 +42,10 @@ def find_starter() -> Starter | str:
     """Return how processes can be started here, or a sentence on why they cannot."""
     if sys.platform != "linux":
         return "Scripts are run on Linux only."
-    if keeper := os.environ.get(KEEPER, ""):
-        return Keeper(Path(keeper))
     if os.geteuid() == 0:
         return Direct()
+    if keeper := os.environ.get(KEEPER, ""):
+        return Keeper(Path(keeper))
     return "The server runs as an ordinary user and cannot start programs as another: start it as root or in the image."
 
 
@@ -57,7 +54,10 @@ class Direct:
 
     async def start(self, channel: socket.socket) -> Running:
         """Start one; raises MachineFault."""
-        uid = take_uid()
+        try:
+            uid = take_user()
+        except LookupError as error:
+            raise MachineFault("Too many scripts run at once; wait until one has ended.") from error
         command = (sys.executable, "-I", "-S", "-c", BOOT, str(ROOT), str(uid))
         nothing = asyncio.subprocess.DEVNULL
         try:
@@ -71,7 +71,7 @@ class Direct:
                 start_new_session=True,
             )
         except OSError as error:
-            _taken.discard(uid)
+            free_user(uid)
             raise MachineFault(f"The program for scripts could not be started ({error.strerror}).") from error
         return _Child(process, uid)
 
@@ -87,7 +87,7 @@ class _Child:
 
     async def wait(self) -> int:
         code = await self._process.wait()
-        _taken.discard(self._uid)
+        free_user(self._uid)
         return code
 
 
@@ -133,14 +133,3 @@ class _Kept:
             return int(said)
         except ValueError:
             return -9
-
-
-def take_uid() -> int:
-    """Return a user that no other process of ours runs as; raises MachineFault when there is none left."""
-    free = [uid for uid in range(FIRST_UID, LAST_UID + 1) if uid not in _taken]
-    if not free:
-        raise MachineFault("Too many scripts run at once; wait until one has ended.")
-    # Two servers on one machine know nothing of each other: they hardly ever meet in so many.
-    uid = random.choice(free)  # noqa: S311
-    _taken.add(uid)
-    return uid

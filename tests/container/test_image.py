@@ -69,13 +69,30 @@ def test_the_server_in_the_container_is_healthy(booted: str) -> None:
     assert container("exec", "/opt/pilothouse/ops/healthy").returncode == 0
 
 
-def test_everything_in_it_runs_as_one_ordinary_user_without_privileges(booted: str) -> None:
-    assert in_container("id -u").strip() == "1000"
-    status = dict(line.split(":", 1) for line in in_container("cat /proc/1/status").splitlines())
+def status_of(part: str) -> dict[str, str]:
+    """What the kernel says of a process with this in its command line."""
+    look = f'tr "\\0" " " <"$p/cmdline" | grep -q "{part}" && cat "$p/status" && break'
+    said = in_container(f'for p in /proc/[0-9]*; do [ "$p" = /proc/$$ ] || {{ {look}; }}; done 2>/dev/null')
+    return {name: value.strip() for name, value in (line.split(":", 1) for line in said.splitlines())}
 
-    assert int(status["CapBnd"].strip(), 16) == 0
-    assert status["NoNewPrivs"].strip() == "1"
-    assert status["Seccomp"].strip() == "2"
+
+def test_server_and_browser_run_as_an_ordinary_user_without_privileges(booted: str) -> None:
+    for pattern in ("pilothouse serve", "supervisord"):
+        status = status_of(pattern)
+        assert set(status["Uid"].split()) == {"1000"}
+        assert int(status["CapPrm"], 16) == 0
+        assert status["NoNewPrivs"] == "1"
+        assert status["Seccomp"] == "2"
+
+
+def test_the_keeper_has_only_the_rights_to_change_users_and_to_end_processes(booted: str) -> None:
+    status = status_of("sandbox_program.keeper")
+    assert int(status["CapBnd"], 16) == int(status["CapEff"], 16) == 0b1110_0000
+    assert status["NoNewPrivs"] == "1"
+
+
+def test_scripts_can_be_run_in_the_container(booted: str) -> None:
+    assert "scripts      can be shut in" in container("exec", "pilothouse", "doctor").stdout
 
 
 def test_the_profile_allows_what_the_browsers_sandbox_needs_and_no_mounts(booted: str) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from appliance.errors import ActionFailed
 from appliance.workspaces.sandbox import Functions, Sandbox, ScriptRun
-from appliance.workspaces.sandbox_start import FIRST_UID, LAST_UID, Direct
+from appliance.workspaces.sandbox_program.users import FIRST_UID, LAST_UID
+from appliance.workspaces.sandbox_start import Direct
 from appliance.workspaces.sandboxes import Sandboxes
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start programs as another user")

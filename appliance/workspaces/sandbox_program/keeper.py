@@ -1,0 +1,116 @@
+"""Stays root where the server does not: starts the program for scripts as other users, and does nothing else.
+
+Called with a socket's path, the name of the server's user and the server's command, which it runs and ends with. Who
+connects to the socket as that user and hands over a channel gets a process on it; it is killed when the line is closed.
+"""
+
+import contextlib
+import os
+import pwd
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+
+from appliance.workspaces.sandbox_program import BOOT
+from appliance.workspaces.sandbox_program.users import free_user, take_user
+
+MOST_PROCESSES = 64
+_room = threading.BoundedSemaphore(MOST_PROCESSES)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the server's command and keep for it; where this is not root, the command alone."""
+    path, user, *command = arguments
+    if os.geteuid() != 0:
+        os.execvp(command[0], command)
+    listener = listen(path)
+    for number in (1, 2):
+        # The server opens its output anew, by name, as another user.
+        with contextlib.suppress(OSError):
+            os.fchmod(number, 0o622)
+    server = subprocess.Popen(command)
+
+    def pass_on(number: int, _: object) -> None:
+        server.send_signal(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, pass_on)
+    threading.Thread(target=keep, args=(listener, pwd.getpwnam(user).pw_uid), daemon=True).start()
+    code = server.wait()
+    sys.exit(code if code >= 0 else 128 - code)
+
+
+def listen(path: str) -> socket.socket:
+    """Return the socket at the path; the folder is made when missing. Everybody may connect, and is asked who it is."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    os.chmod(path, 0o666)  # noqa: S103, PTH101
+    listener.listen()
+    return listener
+
+
+def keep(listener: socket.socket, user: int) -> None:
+    """Serve who connects as this user, until the socket is closed."""
+    while True:
+        try:
+            line, _ = listener.accept()
+        except OSError:
+            return
+        _, peer, _ = struct.unpack("iII", line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        if peer != user or not _room.acquire(blocking=False):
+            line.close()
+            continue
+        threading.Thread(target=_serve, args=(line,), daemon=True).start()
+
+
+def _serve(line: socket.socket) -> None:
+    try:
+        with line:
+            uid = take_user()
+            try:
+                _run(line, uid)
+            finally:
+                free_user(uid)
+    except (OSError, LookupError):
+        return
+    finally:
+        _room.release()
+
+
+def _run(line: socket.socket, uid: int) -> None:
+    """Start the process, and say its exit code when it has ended."""
+    _, channels, _, _ = socket.recv_fds(line, 16, 1)
+    if len(channels) != 1:
+        return
+    root = __file__.removesuffix("/appliance/workspaces/sandbox_program/keeper.py")
+    nothing = subprocess.DEVNULL
+    try:
+        process = subprocess.Popen(
+            (sys.executable, "-I", "-S", "-c", BOOT, root, str(uid)),
+            stdin=channels[0],
+            stdout=nothing,
+            stderr=nothing,
+            env={},
+            cwd="/",
+            start_new_session=True,
+        )
+    finally:
+        os.close(channels[0])
+    threading.Thread(target=_kill_when_left, args=(line, process), daemon=True).start()
+    code = process.wait()
+    line.sendall(f"{code}\n".encode())
+    with contextlib.suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)
+
+
+def _kill_when_left(line: socket.socket, process: "subprocess.Popen[bytes]") -> None:
+    with contextlib.suppress(OSError):
+        line.recv(1)
+    process.kill()
