@@ -2,11 +2,13 @@
 
 import asyncio
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from appliance.browser.cdp import CdpError
 from appliance.browser.element import FrameLink
 from appliance.browser.frames import World, call_parameters, value_of
+from appliance.browser.pdf import fetch_pdf, read_pdf, shows_pdf
 from appliance.browser.tab import Tab
 from appliance.errors import ActionFailed
 
@@ -114,10 +116,23 @@ async def _frame_html(tab: Tab, link: FrameLink, depth: int) -> str:
             frame_id = await frame_id_of(tab, link)
             session_id = tab.frames.owner(frame_id, link.world.session_id)
             world = await tab.frames.world(frame_id, session_id)
-            found = await tab.run("() => eyes.html(true)", world=world)
+            is_pdf = await shows_pdf(tab, world)
+            found = None if is_pdf else await tab.run("() => eyes.html(true)", world=world)
+        if found is None:
+            return await _pdf_html(tab, world)
     except (TimeoutError, CdpError, ActionFailed):
         return ""
     return await _with_frames(tab, found, world, depth + 1)
+
+
+async def _pdf_html(tab: Tab, world: World) -> str:
+    """Return the text of a PDF that a frame shows, as HTML."""
+    content = await asyncio.to_thread(read_pdf, await fetch_pdf(tab, world), tab.url)
+    lines = (line.strip() for line in content.markdown.split("\n"))
+    parts = (
+        f"<h2>{escape(line[3:])}</h2>" if line.startswith("## ") else f"<p>{escape(line)}</p>" for line in lines if line
+    )
+    return "\n".join(parts)
 
 
 async def _frame_tree(tab: Tab, session_id: str) -> list[Frame]:

@@ -9,6 +9,7 @@ from appliance.content import Content
 from appliance.errors import ActionFailed
 
 if TYPE_CHECKING:
+    from appliance.browser.frames import World
     from appliance.browser.tab import Tab
 
 FETCH_SECONDS = 30.0
@@ -25,18 +26,18 @@ _FETCH = """async () => {
 }"""
 
 
-async def shows_pdf(tab: "Tab") -> bool:
-    """Whether the tab shows a PDF, as far as it answers."""
+async def shows_pdf(tab: "Tab", world: "World | None" = None) -> bool:
+    """Whether the tab, or one of its frames, shows a PDF, as far as it answers."""
     try:
-        return bool(await tab.run(_IS_PDF))
+        return bool(await tab.run(_IS_PDF, world=world))
     except (ActionFailed, CdpError):
         return False
 
 
-async def fetch_pdf(tab: "Tab") -> bytes:
-    """Return the PDF that the tab shows; raises ActionFailed when it cannot be had."""
+async def fetch_pdf(tab: "Tab", world: "World | None" = None) -> bytes:
+    """Return the PDF that the tab, or one of its frames, shows; raises ActionFailed when it cannot be had."""
     try:
-        data = base64.b64decode(await tab.run(_FETCH, timeout=FETCH_SECONDS))
+        data = base64.b64decode(await tab.run(_FETCH, timeout=FETCH_SECONDS, world=world))
     except CdpError as error:
         raise ActionFailed(f"The PDF could not be had from its server again: {error.message}") from error
     if not data.startswith(b"%PDF"):

@@ -152,10 +152,15 @@
     const root = document.documentElement;
     // Scripts may take everything out of a document.
     if (!root) return { html: "", frames };
-    const isWhole = !isFrame && ![...root.querySelectorAll("*")].some((one) => eyes.knownRoot(one) || /^i?frame$/.test(dom.localName(one)));
+    const isWhole = !isFrame && ![...root.querySelectorAll("*")].some((one) => eyes.knownRoot(one) || holdsDocument(one));
     const html = isWhole ? dom.outerHTML(root) : flattened(root).outerHTML;
     return { html: isFrame ? html.replace(/<title[^]*?<\/title>/i, "") : html, frames };
   };
+  const holdsDocument = (node) =>
+    /^i?frame$/.test(dom.localName(node)) || (/^(embed|object)$/.test(dom.localName(node)) && showsPdf(node));
+  // Whether a plug-in's element shows a PDF, as far as its attributes say.
+  const showsPdf = (node) =>
+    node.type === "application/pdf" || /\.pdf($|[?#])/i.test(node.src || node.data || "");
   const isHere = (node) => dom.ownerDocument(node) === document && window === window.top;
   const flattened = (node) => {
     if (dom.nodeType(node) !== 1) return dom.cloneNode(node, false);
@@ -170,12 +175,14 @@
       if (dom.localName(node) === "a" && dom.hasAttribute(node, "href")) copy.setAttribute("href", node.href);
       if (dom.localName(node) === "img" && dom.hasAttribute(node, "src")) copy.setAttribute("src", node.src);
     }
-    if (/^i?frame$/.test(dom.localName(node))) {
+    if (holdsDocument(node)) {
       let inner = null;
       try {
         inner = node.contentDocument;
       } catch { /* another origin */ }
       if (node.offsetWidth < 10 || node.offsetHeight < 10) return copy;
+      // The viewer of a PDF holds no text; who asks has the file read instead.
+      if (inner && inner.contentType === "application/pdf") inner = null;
       copy = document.createElement("section");
       if (!inner) {
         const reference = eyes.publish(node);

@@ -1,6 +1,7 @@
 """Frames in processes of their own, one inside the other, in sandboxes, and hung."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -85,3 +86,26 @@ async def test_a_function_runs_in_every_document(browser: Browser, site: Site) -
     assert answers[0].value == "in Frames zoo"
     assert sorted(answer.value for answer in answers[1:]) == ["in Inside"] * 3
     assert sorted(answer.url.partition("?")[2] for answer in answers[1:]) == ["boxed", "deep", "outer"]
+
+
+@pytest.mark.parametrize("host", [1, 2])
+@pytest.mark.parametrize(
+    "element",
+    [
+        '<iframe src="{url}" width="400" height="300"></iframe>',
+        '<embed src="{url}" type="application/pdf" width="400" height="300">',
+        '<object data="{url}" type="application/pdf" width="400" height="300"></object>',
+    ],
+)
+async def test_a_pdf_in_a_page_is_read_in_its_place(browser: Browser, site: Site, element: str, host: int):
+    await browser.tab.navigate(site.url("/act_second.html"))
+    await browser.tab.evaluate("document.querySelectorAll('iframe').forEach((frame) => frame.remove())")
+    inside = element.format(url=site.url("/pdf?text=Total+of+the+invoice+is+42", host))
+    html = json.dumps(f"<main><p>Above it</p>{inside}<p>Below it</p></main>")
+    await browser.tab.evaluate(f"document.body.innerHTML = {html}")
+    text = ""
+    async with asyncio.timeout(20):
+        while "Total of the invoice is 42" not in text:
+            await browser.settle(at_least=0.1)
+            text = (await browser.read_content()).markdown
+    assert text.index("Above it") < text.index("## Page 1") < text.index("Total of") < text.index("Below it")
