@@ -122,6 +122,11 @@ class AnswerStore:
             for _, error in zip(range(limit), errors, strict=False)
         )
 
+    def absences(self) -> dict[Gap, str]:
+        """Return why fields were marked absent, of records and of the answer itself."""
+        rows = [(None, self._root), *enumerate(self._records.rows)]
+        return {Gap(index, name): reason for index, row in rows for name, reason in row.absent.items()}
+
     def provenance(self) -> dict[str, Provenance | Absence]:
         """Return where the values were read, or why they are absent, by JSON pointer; nothing of what was not found."""
         found: dict[str, Provenance | Absence] = {}
@@ -354,14 +359,17 @@ class AnswerStore:
         self._absences.check_looked(field)
         self._absences.check_pages(field, shape, numbered)
         if index is None:
-            self._absences.check_not_partial(field, len(self._records) - len(rows), [place for place, _ in numbered])
+            filled = sum(field in row.state.filled for row in self._records.rows)
+            self._absences.check_not_partial(field, filled, [place for place, _ in numbered])
         return rows
 
     def _trace(self, found: dict[str, Provenance | Absence], base: str, row: Row) -> None:
         for name in row.origins:
             place = base if name == PLAIN else f"{base}/{escape(name)}"
             found.update({place + inner: source for inner, source in self._tracer.trace(row, name).items()})
-        found.update({f"{base}/{escape(name)}": Absence(reason) for name, reason in row.absent.items()})
+        there = self._own_value() if row is self._root else self._records.written(row)
+        absent = {name: reason for name, reason in row.absent.items() if name in there}
+        found.update({f"{base}/{escape(name)}": Absence(reason) for name, reason in absent.items()})
 
     def _trace_all(self) -> None:
         self._tracer.trace_all((self._root, *self._records.rows))

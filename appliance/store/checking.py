@@ -117,9 +117,9 @@ def describe_defect(field: FieldShape, value: Any) -> str:
     if value is None:
         return f"{field.name}: there is no value"
     reason = next(iter(field.defects(value)), "it does not fit")
-    if field.enum:
-        choices = ", ".join(map(str, field.enum[:30]))
-        near = get_close_matches(str(value), [str(one) for one in field.enum], n=1)
+    if field.is_choice:
+        choices = ", ".join(map(str, field.choices[:30]))
+        near = get_close_matches(str(value), [str(one) for one in field.choices], n=1)
         hint = f"; the nearest is {near[0]}" if near else ""
         return f"{field.name}: {_shown(value)} is none of its choices ({choices}){hint}"
     asked = {

@@ -15,6 +15,7 @@ from appliance.surrogates import make_whole
 MAX_DEPTH = 40
 MAX_VALUE = 200_000
 """Characters that one value may have as JSON."""
+MAX_INTEGER = 2**63 - 1
 _NULLS = {"null", "none", "n/a", "na", "nil", "undefined", "nan", ""}
 _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 _PLAIN_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
@@ -32,6 +33,10 @@ def make_plain(value: Any, depth: int = 0) -> Any:
         raise AnswerRefused(f"The value is nested deeper than {MAX_DEPTH} levels; give it flatter.")
     if isinstance(value, str):
         return make_whole(str(value)).strip()
+    if isinstance(value, int) and abs(value) > MAX_INTEGER:
+        raise AnswerRefused(
+            f"{str(value)[:30]}… is larger than readers of JSON keep; give it as text, or in other units."
+        )
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
@@ -63,7 +68,7 @@ def coerce(field: FieldShape, value: Any) -> Any:
         return value
     if isinstance(value, str):
         return _from_text(field, value)
-    if field.enum and isinstance(value, int | float | bool):
+    if field.choices and isinstance(value, int | float | bool):
         return _choice(field, str(value).lower() if isinstance(value, bool) else str(value), value)
     if "string" in field.kinds and isinstance(value, int | float | bool):
         text = str(value).lower() if isinstance(value, bool) else str(value)
@@ -75,7 +80,7 @@ def coerce(field: FieldShape, value: Any) -> Any:
 
 def _is_enough(field: FieldShape, value: Any) -> bool:
     """Whether the field takes the value as it is; an empty text or "null" may still mean that there is none."""
-    if isinstance(value, str) and value.lower() in ("", "null") and value not in field.enum:
+    if isinstance(value, str) and value.lower() in ("", "null") and value not in field.choices:
         return False
     return field.accepts(value) and not (
         isinstance(value, float) and value.is_integer() and field.kinds == ("integer",)
@@ -83,7 +88,7 @@ def _is_enough(field: FieldShape, value: Any) -> bool:
 
 
 def _from_text(field: FieldShape, text: str) -> Any:
-    if field.enum:
+    if field.choices:
         chosen = _choice(field, text, text)
         if chosen is not text:
             return chosen
@@ -98,7 +103,7 @@ def _from_text(field: FieldShape, text: str) -> Any:
 def _means_nothing(field: FieldShape, text: str) -> bool:
     lowered = text.lower()
     if "string" in field.kinds or not field.kinds:
-        return lowered in ("", "null") and not (lowered == "" and "" in field.enum)
+        return lowered in ("", "null") and not (lowered == "" and "" in field.choices)
     return lowered in _NULLS
 
 
@@ -117,7 +122,8 @@ def _readings(field: FieldShape, text: str) -> list[Any]:
 
 def _alone(field: FieldShape, value: Any) -> Any:
     """Return a list of the one value where the field takes a list of such."""
-    if "array" in field.kinds and not isinstance(value, list) and field.accepts([value]):
+    is_broken = isinstance(value, str) and value[:1] in ("[", "{")
+    if "array" in field.kinds and not (isinstance(value, list) or is_broken) and field.accepts([value]):
         return [value]
     return cast("Any", value)
 
@@ -125,7 +131,7 @@ def _alone(field: FieldShape, value: Any) -> Any:
 def _choice(field: FieldShape, text: str, value: Any) -> Any:
     """Return the one of the allowed values that is spelled like the text, whatever the case and the signs between."""
     plain = _spelling(text)
-    fitting = [choice for choice in field.enum if _spelling(str(choice)) == plain]
+    fitting = [choice for choice in field.choices if _spelling(str(choice)) == plain]
     exact = [choice for choice in fitting if kind_of(choice) == kind_of(value)]
     fitting = exact or fitting
     return fitting[0] if plain and len(fitting) == 1 else value
@@ -149,7 +155,7 @@ def read_numeral(text: str) -> int | float | None:
     if not _PLAIN_NUMBER.fullmatch(text):
         return None
     if re.fullmatch(r"[-+]?\d+", text):
-        return int(text)
+        return int(text) if abs(int(text)) <= MAX_INTEGER else None
     number = float(text)
     return number if math.isfinite(number) else None
 

@@ -34,7 +34,7 @@ class Entries:
         given, page = read_record(item, shape, "An item")
         seeds = {field.name: field.only_value for field in shape.fields if field.is_required and not shape.branches}
         seeds = {name: value for name, value in seeds.items() if value is not None and given.get(name) is None}
-        if not any(is_filled(value) for name, value in given.items()):
+        if not any(is_filled(value) for value in given.values()):
             names = ", ".join(list(shape.by_name)[:20])
             raise AnswerRefused(f"The item is empty; give what is known of its fields ({names}).")
         values = self._checker.check(shape, {**given, **seeds}, {}, page)

@@ -45,11 +45,12 @@ class Guards:
         """Return why a value that fits the schema may not stand in the field, None when it may."""
         if not isinstance(value, str):
             return self._check_inside(field, value)
-        if field.enum:
+        if field.is_choice:
             return self._check_choice(field, value, page)
-        if field.role in ("url", "own_url") or _ADDRESS.fullmatch(value):
+        if field.role in ("url", "own_url"):
             return self._check_link(field, value)
-        return _check_form(field, value)
+        refusal = _check_form(field, value)
+        return refusal or (self._check_link(field, value) if _ADDRESS.fullmatch(value) else None)
 
     def _check_inside(self, field: FieldShape, value: Any) -> Refusal | None:
         """Return a refusal of the first made-up address inside of a list or an object."""
@@ -60,9 +61,9 @@ class Guards:
     def _check_choice(self, field: FieldShape, value: str, page: str | None) -> Refusal | None:
         """Return a refusal of a choice that no page states; the only choice there is needs no page to state it."""
         evidence = self._evidence
-        if len(field.enum) < 2 or value == field.default or evidence.is_empty or evidence.has_text(value):
+        if len(field.choices) < 2 or value == field.default or evidence.is_empty or evidence.has_text(value):
             return None
-        others = [one for one in field.enum if isinstance(one, str) and one != value]
+        others = [one for one in field.choices if isinstance(one, str) and one != value]
         stated = [one for one in others if evidence.find(one, page) is not None or evidence.has_text(one)]
         lead = f"{field.name}: no page that was read says {_shown(value)}"
         if stated:

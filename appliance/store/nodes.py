@@ -141,6 +141,11 @@ class Schemas:
             return ("object",)
         return ("array",) if node.items else ()
 
+    def choices(self, node: Node) -> tuple[Any, ...]:
+        """Return the single values that are named as allowed, also by one kind of a union among others."""
+        inner = (self.choices(self.resolve([pointer])) for pointer in node.branches)
+        return node.enum or tuple(value for values in inner for value in values)
+
     def _visit(self, pointer: str, node: Node, visited: set[str]) -> None:
         part = self._look_up(pointer)
         if pointer in visited or not isinstance(part, dict) or len(visited) > MAX_VISITS:

@@ -27,7 +27,8 @@ class FieldShape:
     """One property of the answer or of its records.
 
     `schema` is what its value must be, references followed; `kinds` are the JSON types it may have besides null, none
-    when any will do; `enum` are the only values allowed, if there are such; `default` is None where there is none.
+    when any will do; `enum` are the only values allowed, if there are such, `choices` those that are named at all;
+    `default` is None where there is none.
     """
 
     name: str
@@ -37,6 +38,7 @@ class FieldShape:
     is_nullable: bool
     format: str | None
     enum: tuple[Any, ...]
+    choices: tuple[Any, ...]
     role: Role
     default: Any
     part: Part
@@ -52,6 +54,11 @@ class FieldShape:
         if self.default is not None:
             return self.default
         return self.enum[0] if len(self.enum) == 1 and self.is_required and not self.is_nullable else None
+
+    @cached_property
+    def is_choice(self) -> bool:
+        """Whether a text may only be one of the choices."""
+        return bool(self.choices) and not self.accepts("any text whatever")
 
     def defects(self, value: Any) -> Iterator[str]:
         """Yield what is wrong with a value, each in half a sentence that begins with the place inside of it."""
@@ -236,6 +243,7 @@ def _shape(schemas: Schemas, name: str, part: Part, node: Node, is_required: boo
         is_nullable=is_nullable,
         format=form,
         enum=enum,
+        choices=tuple(value for value in schemas.choices(node) if value is not None),
         role=role_of(name, kinds, form, bool(enum)),
         default=node.merged.get("default"),
         part=part,
