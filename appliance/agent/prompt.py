@@ -5,6 +5,7 @@ import re
 from datetime import date
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from appliance.agent.assignment import Assignment, EarlierTurn
 from appliance.agent.progress import GIVE_UP_AT
@@ -16,14 +17,19 @@ _MAX_EARLIER_ANSWER = 3_000
 _FENCES = re.compile(
     r"<(\s*/?\s*)"
     r"(?=(?:page|page_changes|read_once|task|goal|step|steps|files|notice|checkpoint|earlier_tasks|answer_schema|answer|"
-    r"coverage|review|earlier_review|reply)(?![\w-]))",
+    r"coverage|review|earlier_review|reply|note|element|move|action)(?![\w-]))",
     re.IGNORECASE,
 )
 
 
-def system_prompt(actions: str, extension: str) -> str:
-    """Return the rules, the list of actions, and what the caller adds to them."""
+def system_prompt(actions: str, extension: str, *, answer: Literal["filled", "text"] | None = None) -> str:
+    """Return the rules, the list of actions, and what the caller adds to them.
+
+    `answer` says how an answer with a schema is given: filled in by actions, or as the text of done.
+    """
     parts = [_read("system.md") + actions]
+    if answer is not None:
+        parts.append(_read("answers.md" if answer == "filled" else "answer_text.md"))
     if extension.strip():
         parts.append(f"# From the person who set this up\n{extension.strip()}")
     return "\n\n".join(parts)
@@ -63,6 +69,11 @@ def reviewer_rules() -> str:
     return _read("reviewer.md")
 
 
+def recognition_rules() -> str:
+    """Return what the model is told when it is to find an element of a recorded run again."""
+    return _read("known_again.md")
+
+
 def review_notice(reason: str, number: int, rounds: int) -> str:
     """Return what the model is told when its answer came back; in the last of the rounds it may not object."""
     text = _read("review.md" if number < rounds else "review_last.md")
@@ -90,9 +101,10 @@ def secrets_notice(names: tuple[str, ...]) -> str:
     return _read("secrets.md").replace("{names}", ", ".join(f"<secret>{fence(name)}</secret>" for name in names))
 
 
-def delivery_notice(limit: RunEnding) -> str:
+def delivery_notice(limit: RunEnding, *, is_filled_in: bool = False) -> str:
     """Return what the model is told in the turn in which only the answer is accepted."""
-    return _read("delivery.md").replace("{limit}", limit.message)
+    told = _read("delivery.md").replace("{limit}", limit.message)
+    return f"{told} {_read('delivery_answer.md')}" if is_filled_in else told
 
 
 def correction(defect: str, *, only_done: bool) -> str:

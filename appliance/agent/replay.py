@@ -1,4 +1,4 @@
-"""Does a recorded run again in a live browser, without a model: each element is known again by its keys.
+"""Does a recorded run again in a live browser: elements are known again by their keys, or by a model if one is named.
 
 Feed and record get the same entries as from any run. Every action is compared with what was recorded; the first that
 cannot be done ends the replay, which then tells how far it came.
@@ -22,6 +22,7 @@ from appliance.agent.ending import ending_of, failed
 from appliance.agent.metering import MeteredModel
 from appliance.agent.outcome import Outcome, settle
 from appliance.agent.outlets import Outlets
+from appliance.agent.recognition import recognise
 from appliance.agent.record import RecordedReceipt, Replayed, ReplayedAction
 from appliance.agent.recorded import RecordedRun
 from appliance.agent.replay_plan import IntendedStep, Intent, plan_replay
@@ -63,7 +64,10 @@ class Pace:
 
 @dataclass(frozen=True)
 class Original:
-    """The run to be done again, and how: `with_model` also does the actions again that ask a model."""
+    """The run to be done again, and how.
+
+    `with_model` does the actions again that ask a model, too, and has it find the elements that keys do not find.
+    """
 
     run: RecordedRun
     with_model: bool = False
@@ -91,6 +95,7 @@ class Replay:
         self._context = context = replace(context, model=self._model, tell=outlets.notice, purse=self._budget)
         self._sight = Sight(context, registry, outlets)
         self._steps = plan_replay(original.run, with_model=original.with_model)
+        self._with_model = original.with_model
         self._pace = original.pace
         self._reports: list[ReplayedAction] = []
         self._ending: RunEnding | None = None
@@ -236,10 +241,14 @@ class Replay:
             await self._read_new_document()
             for name, keys in zip(self._fields(intent), intent.targets, strict=True):
                 match = await self._find(keys, intent)
-                if match.found is None or match.found.element is None:
+                if match.found is not None and match.found.element is not None:
+                    arguments[name] = self._context.browser.adopt(match.found.element)
+                    level = match.level if match.level != "exact" else level
+                    continue
+                arguments[name] = await self._recognise(keys, intent, intended)
+                if arguments[name] is None:
                     return _not_found(intent, match), ""
-                arguments[name] = self._context.browser.adopt(match.found.element)
-                level = match.level if match.level != "exact" else level
+                level = "model"
             arguments = await self._with_tab(arguments, intended)
             parsed = self._registry.parse({intent.call.name: arguments})
         except ActionFailed as error:
@@ -279,6 +288,14 @@ class Replay:
             opened = await self._reopen(intent.opener)
             match = await self._wait_for(keys, self._pace.patience) if opened else match
         return match
+
+    async def _recognise(self, keys: ElementKeys, intent: Intent, intended: IntendedStep) -> int | None:
+        """Return the number that the model gives the element on the page as it is now, if it may be asked."""
+        if not self._with_model:
+            return None
+        seen = await self._context.browser.observe(with_screenshot=False)
+        effort = self._assignment.effort
+        return await recognise(self._model, intent, keys, seen, move=intended.move, effort=effort)
 
     async def _reopen(self, opener: Intent) -> bool:
         """Do the opening action again; returns whether it worked."""

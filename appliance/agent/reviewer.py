@@ -62,6 +62,7 @@ class Material:
 
     `steps` are the last steps as the prompt tells them, `pictures` the last screenshots. `coverage` tells how far an
     answer store is filled. `objection` is what was asked for before, `reply` what the agent says to it.
+    `note` is what it says beside the answer.
     """
 
     answer: Any
@@ -71,6 +72,7 @@ class Material:
     coverage: str = ""
     objection: str = ""
     reply: str = ""
+    note: str = ""
 
 
 class Reviewer:
@@ -114,6 +116,7 @@ class Reviewer:
             "steps": _newest(material.steps, _MAX_STEPS),
             "coverage": fence(cut(material.coverage, _MAX_COVERAGE)),
             "answer": fence(shortened(material.answer)) or "(empty)",
+            "note": fence(cut(material.note, MAX_REASON)),
             "earlier_review": fence(cut(material.objection, MAX_REASON)),
             "reply": fence(cut(material.reply, MAX_REASON)),
         }

@@ -67,7 +67,7 @@ class Rounds:
         reply = step.plan.see if step.plan is not None and objection else ""
         coverage = "" if store is None else coverage_of(store, done.answer)
         material = Material(
-            done.answer, self.goal, tuple(self._steps), tuple(self._pictures), coverage, objection, reply
+            done.answer, self.goal, tuple(self._steps), tuple(self._pictures), coverage, objection, reply, done.note
         )
         verdict = await self._judge(material)
         if verdict is None or verdict.is_right:

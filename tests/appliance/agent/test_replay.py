@@ -336,3 +336,24 @@ async def test_what_a_replay_sees_is_evidence_for_the_answer_it_fills_in(finish:
     await stage.today("soldout")
     again = await stage.again(work.recorded)
     assert [action.state for action in again.report.actions] == ["held", "failed"], again.report
+
+
+async def test_an_element_that_keys_do_not_find_is_found_by_the_model_that_was_named(finish: Finish, stage: Stage):
+    words = "renamed anonymous"
+    await stage.today("")
+    _, work = await finish(shopping(stage.site, SAVE))
+    await stage.today(words)
+    alone = await stage.again(work.recorded)
+    assert alone.report.actions[-1].state == "failed"
+    for answer, state in (({"index": {"text": "Store changes"}, "why": "It saves."}, "held"), ("Hm.", "failed")):
+        with StandIn({"steps": [DONE], "extracts": [answer]}) as stand_in:
+            model = open_model_of(stand_in, "anthropic")
+            await stage.today(words)
+            again = await stage.again(work.recorded, model, with_model=True)
+            await model.close()
+        assert again.report.actions[-1].state == state, again.report
+        assert again.outcome.tokens.input > 0
+        if state == "held":
+            assert again.levels[-1] == "model"
+            assert await stage.log() == "saved ada@example.com; "
+        assert 'click on button "Save"' in stand_in.requests[0].text
