@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,8 +13,7 @@ from appliance.browser.connection import Browser
 from appliance.browser.effects import Watch
 from appliance.browser.matching import ElementKeys
 from appliance.browser.observation import Screenshot
-from appliance.captcha.base import OpenPurse, Purse
-from appliance.captcha.solving import Captchas
+from appliance.captcha.purse import OpenPurse, Purse
 from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.sensitive import SensitiveData
@@ -25,6 +24,9 @@ from appliance.words import Effort, ReceiptStatus
 from appliance.workspaces.clipboard import Clipboard
 from appliance.workspaces.sandbox import Sandbox
 from appliance.workspaces.scratchpad import Scratchpad
+
+if TYPE_CHECKING:
+    from appliance.captcha.solving import Captchas
 
 
 class Parameters(BaseModel):
@@ -114,7 +116,7 @@ class ActionContext:
     is_delivery: bool = False
     guard: OutputGuard = field(default_factory=OutputGuard)
     sandbox: Sandbox | None = None
-    captchas: Captchas | None = None
+    captchas: "Captchas | None" = None
     purse: Purse = field(default_factory=OpenPurse)
     tell: Callable[[str, str], Awaitable[None]] = tell_nobody
     affords: Callable[[TokenCount], bool] = afford_all

@@ -186,26 +186,3 @@ class Solution:
 
     values: Mapping[str, Any]
     cost_usd: Decimal | None = None
-
-
-class Purse(Protocol):
-    """The money of a run."""
-
-    def money_left(self) -> Decimal:
-        """Return the US dollars that may still be spent; infinite without a cap."""
-        ...
-
-    def charge_service(self, amount: Decimal) -> None:
-        """Count what a service other than the model cost; a negative amount takes back."""
-        ...
-
-
-class OpenPurse:
-    """A purse without a bottom that counts nothing."""
-
-    def money_left(self) -> Decimal:
-        """Return that there is no limit."""
-        return Decimal("Infinity")
-
-    def charge_service(self, amount: Decimal) -> None:
-        """Count nothing."""

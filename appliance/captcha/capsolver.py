@@ -15,6 +15,7 @@ BASE_URL = "https://api.capsolver.com"
 POLL_SECONDS = 2.0
 POLLS = 60
 REQUEST_SECONDS = 30.0
+SPARE_SECONDS = 10.0
 MAX_ANSWER = 1_000_000
 
 _FINAL = {
@@ -35,19 +36,39 @@ _PASSING = {
 
 
 class CapSolver:
-    """The service with one account; `poll_seconds` and `polls` say how often and how long a result is asked for."""
+    """The service with one account; `poll_seconds` and `polls` say how often and how long a result is asked for.
 
-    def __init__(self, key: str, base_url: str = "", *, poll_seconds: float = POLL_SECONDS, polls: int = POLLS) -> None:
+    `spare_seconds` is what the requests themselves may take beside the waits between them.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        base_url: str = "",
+        *,
+        poll_seconds: float = POLL_SECONDS,
+        polls: int = POLLS,
+        spare_seconds: float = SPARE_SECONDS,
+    ) -> None:
         self._key = key
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._poll_seconds = poll_seconds
         self._polls = polls
+        self._spare_seconds = spare_seconds
 
     async def solve(self, task: Mapping[str, Any], on_accepted: Callable[[], None]) -> Solution:
         """Return the solution of a task; `on_accepted` is called once the service has taken it on.
 
         Raises SolverFailed: at once for what the service refuses, and when no result comes in time.
         """
+        seconds = self._polls * self._poll_seconds
+        try:
+            async with asyncio.timeout(seconds + self._spare_seconds):
+                return await self._solve(task, on_accepted)
+        except TimeoutError:
+            raise SolverFailed(f"No captcha was solved: no result came in {seconds:g} s.") from None
+
+    async def _solve(self, task: Mapping[str, Any], on_accepted: Callable[[], None]) -> Solution:
         import httpx  # noqa: PLC0415 - heavy, and needed only once a captcha is met
 
         async with httpx.AsyncClient(timeout=REQUEST_SECONDS, follow_redirects=False) as client:
@@ -58,12 +79,12 @@ class CapSolver:
             on_accepted()
             for _ in range(self._polls):
                 if answer.get("status") == "ready":
-                    return _solution(answer)
+                    break
                 await asyncio.sleep(self._poll_seconds)
                 answer = await self._poll(client, str(task_id))
-            if answer.get("status") == "ready":
-                return _solution(answer)
-        raise SolverFailed(f"No captcha was solved: no result came in {self._polls * self._poll_seconds:g} s.")
+        if answer.get("status") != "ready":
+            raise TimeoutError
+        return _solution(answer)
 
     async def _poll(self, client: "httpx.AsyncClient", task_id: str) -> Mapping[str, Any]:
         """Return how a task stands; a connection that fails now counts as not ready, as the task goes on."""

@@ -6,13 +6,18 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
-from appliance.captcha.base import Purse, Recognised, Redemption, Solution, Solver, Strategy
+import structlog
+
+from appliance.captcha.base import Recognised, Redemption, Solution, Solver, Strategy
 from appliance.captcha.placing import Placed, place, take_picture
 from appliance.captcha.probe import find_captchas
+from appliance.captcha.purse import Purse
 from appliance.errors import ActionFailed, ActionRefused, CaptchaIncomplete, SolverFailed
 
 if TYPE_CHECKING:
     from appliance.browser.connection import Browser
+
+log = structlog.get_logger()
 
 SETTLE_SECONDS, SETTLE_AT_LEAST = 3.0, 0.5
 MOST_TRIES = 2
@@ -117,6 +122,7 @@ class Captchas:
         except SolverFailed as failure:
             if failure.is_final:
                 self._out_of_service = failure.message
+                log.warning("the service for captchas cannot be used", reason=failure.message)
             raise
         if solution.cost_usd is not None and solution.cost_usd != price:
             charge(solution.cost_usd - price)
@@ -155,4 +161,5 @@ def _host(one: Recognised) -> str:
 def _address(url: str, *, in_full: bool) -> str:
     """Return the address that the service is told: what is in its query or fragment may be nobody's business."""
     parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc, parts.path or "/", parts.query if in_full else "", ""))
+    place = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, place, parts.path or "/", parts.query if in_full else "", ""))

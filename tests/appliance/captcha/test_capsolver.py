@@ -111,3 +111,10 @@ async def test_waiting_for_the_service_can_be_broken_off(service: SolverService)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
+
+
+async def test_a_service_that_hangs_is_given_up(service: SolverService) -> None:
+    service.script = [Turn(hangs=True)]
+    solver = CapSolver(KEY, service.url, poll_seconds=0.01, polls=5, spare_seconds=0.2)
+    with pytest.raises(SolverFailed, match="no result came"):
+        await solver.solve(TASK, lambda: None)

@@ -1,8 +1,11 @@
 """What a run may spend on captchas, when it gives one up, and where in a page a solution reaches."""
 
+import base64
+import io
 from decimal import Decimal
 
 import pytest
+from PIL import Image
 
 from appliance.actions.registry import Registry
 from appliance.captcha.capsolver import CapSolver
@@ -147,7 +150,9 @@ async def test_a_picture_in_a_frame_of_another_site_is_read_and_its_letters_type
     assert receipt.status is ReceiptStatus.OK, receipt.text
     await hands.act("click", on="Send")
     assert "accepted" in (await hands.browser.read_content()).markdown
-    assert service.tasks[0]["body"].startswith("iVBOR")
+    with Image.open(io.BytesIO(base64.b64decode(service.tasks[0]["body"], validate=True))) as picture:
+        assert (picture.format, picture.size) == ("PNG", (160, 50))
+        assert picture.convert("RGB").getpixel((2, 2)) == (0xDD, 0xDD, 0xEE)
 
 
 async def test_a_page_that_has_no_place_for_the_solution_is_said_so(
