@@ -13,6 +13,7 @@ from appliance.actions.base import ActionContext
 from appliance.errors import ActionFailed
 from appliance.store.answers import AnswerStore
 from appliance.store.coverage import FieldCoverage
+from appliance.store.kinship import kind_of
 
 MAX_NAMED = 8
 _MAX_FIELDS = 12
@@ -88,7 +89,10 @@ def shortcuts(context: ActionContext, store: AnswerStore) -> list[str]:
 
 
 def _unlisted(context: ActionContext, store: AnswerStore) -> list[str]:
-    """Return the found links that no item comes from, when there are more of them than items."""
+    """Return the found links that no item comes from, when there are more of them than items.
+
+    Once some are known that items come from, only those of the same kind count: a menu is no row of the list.
+    """
     links = context.links
     if store.schema.list_field is None or store.schema.item is None:
         return []
@@ -97,7 +101,8 @@ def _unlisted(context: ActionContext, store: AnswerStore) -> list[str]:
         return []
     sources = (getattr(source, "url", None) for source in store.provenance().values())
     listed = {*_texts(store.rows), *filter(None, sources)}
-    return [url for url in usable if url not in listed]
+    kinds = {kind_of(url) for url in usable if url in listed}
+    return [url for url in usable if url not in listed and (not kinds or kind_of(url) in kinds)]
 
 
 def _captured(context: ActionContext, fields: set[str]) -> list[str]:

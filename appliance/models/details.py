@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urldefrag, urlsplit
+from urllib.parse import urldefrag, urlsplit
 
 from appliance.store.facts import split_words
+from appliance.store.kinship import Shape, shapes_of
 from appliance.store.links import FoundLink
 from appliance.store.paging import is_paging
 
@@ -23,9 +24,6 @@ _OF_THE_SITE = {
 }  # fmt: skip
 """Words of addresses that lead to what every site has."""
 _MONEY = re.compile(r"[€£$¥₹]\s?\d|\d\s?(?:[€£$¥₹]|(?:EUR|USD|GBP|CHF)\b)")
-_VARIES = "*"
-
-Shape = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -82,30 +80,9 @@ def _alike(links: Sequence[FoundLink]) -> Iterable[list[FoundLink]]:
     """Yield the groups of links whose addresses differ in one place: the last folder, one before it, or a parameter."""
     groups: dict[tuple[str, Shape], list[FoundLink]] = {}
     for link in links:
-        for shape in _shapes(link.url):
+        for shape in shapes_of(link.url):
             groups.setdefault((link.frame, shape), []).append(link)
     return (group for group in groups.values() if len(group) >= FEWEST)
-
-
-def _shapes(url: str) -> Iterable[Shape]:
-    parts = urlsplit(url)
-    folders = [re.sub(r"\d+", "#", folder) for folder in parts.path.split("/") if folder]
-    if folders and re.fullmatch(r"(?:index|default)\.\w+", folders[-1]):
-        folders.pop()
-    names = tuple(sorted({name for name, _ in parse_qsl(parts.query)}))
-    base = (parts.netloc, "?".join(names))
-    if names:
-        yield (*base, *folders)
-    if folders:
-        yield (*base, *folders[:-1], _VARIES + _ending(folders[-1]))
-    if len(folders) > 1:
-        yield (*base, *folders[:-2], _VARIES, _VARIES + _ending(folders[-1]))
-
-
-def _ending(folder: str) -> str:
-    """Return what the last folder is like: an ending such as .html, or a number alone."""
-    match = re.search(r"\.\w{2,5}$", folder)
-    return match[0] if match else "#" if folder == "#" else ""
 
 
 def _details(links: Sequence[FoundLink], task_words: frozenset[str]) -> Details:

@@ -10,7 +10,6 @@ _HUMAN = re.compile(
     r"are you (?:a )?human|not a robot|verify(?:ing)? (?:that )?you are|checking your browser|unusual traffic|captcha",
     re.IGNORECASE,
 )
-_STATUS = re.compile(r"\(HTTP ([45]\d\d)\)")
 
 
 def explain(scene: Scene) -> str:
@@ -20,7 +19,4 @@ def explain(scene: Scene) -> str:
         return f"The page asks for a sign-in, which autopilot cannot do; {CHOOSE}"
     if _HUMAN.search(text):
         return f"The page asks for a proof of being human, which autopilot cannot give; {CHOOSE}"
-    receipts = " ".join(receipt for _, _, receipt in scene.last)
-    if match := _STATUS.search(receipts):
-        return f"The site answered {match[1]}; look whether the address is right"
     return ""

@@ -1,8 +1,18 @@
 """Opens the page that a task begins at."""
 
+import re
+
 from appliance.models.addresses import is_same_page
 from appliance.models.base import Scene
 from appliance.models.moves import Moves, give_up, move, receipt_of, status_of
+
+_STATUS = re.compile(r"\(HTTP ([45]\d\d)\)")
+
+
+def answered_with(scene: Scene) -> str:
+    """Return the status by which the site said that it has no such page, "" when it did not."""
+    match = _STATUS.search(receipt_of(scene, "navigate"))
+    return match[1] if match is not None else ""
 
 
 def open_page(scene: Scene, address: str) -> Moves:
@@ -14,6 +24,8 @@ def open_page(scene: Scene, address: str) -> Moves:
     scene = yield opening
     if status_of(scene, "answer_dialog"):
         scene = yield opening  # a dialog of the page before held it up
+    if refusal := answered_with(scene):
+        raise give_up(f"{address} could not be read: the site answered {refusal}", "Look whether the address is right")
     if not scene.url.startswith(("http://", "https://")) or status_of(scene, "navigate") in ("failed", "blocked"):
         why = receipt_of(scene, "navigate").rstrip(".") or "the browser shows no page"
         raise give_up(f"{address} could not be read: {why}", "Look whether the address is right")
