@@ -50,7 +50,7 @@ class Reading:
     notes: list[str] = field(default_factory=list[str])
     url: str = ""
     title: str = ""
-    scroll: Scroll = field(default_factory=lambda: Scroll(0, 0, 0))
+    scroll: Scroll = field(default_factory=lambda: Scroll(0, 0))
     fingerprint: str = ""
     mutations: int = 0
     first_line: int = 1
@@ -100,7 +100,7 @@ class Collector:
         self._shown = part = Part(walk, world)
         part.frames = await self._read_frames(part, (), start)
         reading = Reading(url=walk.url, title=walk.title, mutations=walk.mutations, elements=self.elements)
-        reading.scroll = Scroll(walk.above, walk.below, walk.height)
+        reading.scroll = Scroll(walk.above, walk.below)
         reading.total_lines = part.size
         if walk.modal:
             reading.notes.append("A modal dialog of the page is open; nothing outside it can be used.")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 
@@ -18,7 +18,6 @@ from appliance.browser.element import Element
 from appliance.browser.gate import Gate, Refusal
 from appliance.browser.links import EVERY_LINK, LinkFilter, links_of
 from appliance.browser.observation import Observation, TabView
-from appliance.browser.page_model import PageModel
 from appliance.browser.pdf import fetch_pdf, read_pdf, shows_pdf
 from appliance.browser.pictures import Grab, Pictures
 from appliance.browser.policy import Policy
@@ -29,9 +28,6 @@ from appliance.browser.waiting import Mark, Settled, Settling
 from appliance.content import Content
 from appliance.errors import ActionFailed, BrowserLost, BrowserUnavailable, ElementGone
 from appliance.store.links import FoundLink
-
-if TYPE_CHECKING:
-    from playwright.async_api import Page
 
 FIRST_ADOPTED = 1_000_001
 """The number of the first element that is used without having been shown."""
@@ -59,8 +55,6 @@ class Browser:
         self._pictures = Pictures(grab)
         self._gate = Gate(cdp, policy, self._tabs.refused)
         self._watchers: list[asyncio.Task[None]] = []
-        self._page_model: PageModel | None = None
-        self._websocket_url = ""
 
     @classmethod
     async def attach(
@@ -78,7 +72,6 @@ class Browser:
         """
         cdp = await CdpConnection.connect(websocket_url)
         browser = cls(cdp, policy, downloads_dir, grab)
-        browser._websocket_url = websocket_url
         browser._watch(cdp.closed)
         if chromium_exited is not None:
             browser._watch(chromium_exited)
@@ -302,25 +295,12 @@ class Browser:
         url = await tab.run("() => location.href")
         return await asyncio.to_thread(_read_html, html, url)
 
-    async def playwright_page(self) -> "Page":
-        """Return Playwright's page of the current tab; the first call starts Playwright (about 0.5 s, 115 MB).
-
-        Raises BrowserUnavailable when it cannot attach, ActionFailed when it does not know the tab.
-        """
-        if self._page_model is None:
-            self._page_model = await PageModel.attach(self._websocket_url)
-            # Playwright sends downloads to a folder of its own when it attaches.
-            await self.downloads.open()
-        return await self._page_model.page(self.tab.target_id)
-
     async def close(self) -> None:
         """Let go of the browser, which stays as it is."""
         self.downloads.close()
         for watcher in self._watchers:
             watcher.cancel()
         await asyncio.gather(*self._watchers, return_exceptions=True)
-        if self._page_model is not None:
-            await self._page_model.close()
         await self.cdp.close()
 
     # ---- setting up and following what happens ------------------------------------------------------------------

@@ -24,7 +24,6 @@ class Walk(msgspec.Struct):
     title: str = ""
     above: int = 0
     below: int = 0
-    height: int = 0
     hash: int = 0
     mutations: int = 0
     loading: bool = False

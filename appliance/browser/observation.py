@@ -24,7 +24,6 @@ class Scroll:
 
     above: int
     below: int
-    viewport_height: int
 
 
 @dataclass(frozen=True)

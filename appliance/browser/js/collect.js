@@ -142,7 +142,6 @@
       title: document.title,
       above: Math.round(scrollY),
       below: Math.max(0, Math.round((page?.scrollHeight || 0) - innerHeight - scrollY)),
-      height: innerHeight,
       total: lines.length,
       places,
       lines: entries,

@@ -39,7 +39,7 @@ def observation(*lines: str, url: str = "http://shop/", **fields: object) -> Obs
         tabs=(TabView("ab12", url, "Shop", is_current=True),),
         lines=lines,
         elements={},
-        scroll=Scroll(0, 300, 800),
+        scroll=Scroll(0, 300),
         fingerprint="f",
         screenshot=picture(shade) if isinstance(shade, int) else None,
     )

@@ -20,7 +20,7 @@ def action(name: str, **arguments: object) -> PlannedAction:
 def step(
     page: str = "f", name: str = "click", status: ReceiptStatus = OK, *, rejected: int = 0, **arguments: object
 ) -> Step:
-    observation = Observation("http://a/", "A", (), (), {}, Scroll(0, 0, 800), page)
+    observation = Observation("http://a/", "A", (), (), {}, Scroll(0, 0), page)
     return Step(
         1,
         observation=observation,

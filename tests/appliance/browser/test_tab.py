@@ -150,18 +150,3 @@ async def test_the_last_tab_that_is_closed_leaves_an_empty_one(browser: Browser,
     assert seen.url == "about:blank"
     assert seen.screenshot is None
     assert len(await browser.list_tabs()) == 1
-
-
-async def test_playwright_finds_the_same_page_and_leaves_dialogs_alone(browser: Browser, site: Site) -> None:
-    await browser.tab.navigate(site.url("/changing.html"))
-
-    page = await browser.playwright_page()
-
-    assert page.url == site.url("/changing.html")
-    seen = await browser.observe(with_screenshot=False)
-    await click(browser, find(browser, seen, ">Confirm"))
-    await browser.settle()
-    assert browser.dialog is not None
-    await browser.tab.send("Page.handleJavaScriptDialog", {"accept": True})
-    await browser.settle()
-    assert await browser.tab.evaluate("document.title") == "true"
