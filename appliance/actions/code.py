@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
+from appliance.actions.evidence import keep_read, texts_beyond
 from appliance.actions.measured import finish, sentence
 from appliance.browser.effects import Watch
 from appliance.browser.tab import DialogOpen
@@ -41,6 +42,7 @@ async def _evaluate(context: ActionContext, parameters: Evaluate) -> Receipt:
     facts = list(effect.facts)
     if effect.needs_decision:
         return Receipt(ReceiptStatus.NEEDS_DECISION, sentence("Ran the code", facts), ends_chain=True)
+    keep_read(context, texts_beyond(value, parameters.code))
     result = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if value is None:
         return Receipt(ReceiptStatus.OK, sentence("Ran the code, which returned nothing", facts), ends_chain=True)

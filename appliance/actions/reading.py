@@ -1,10 +1,12 @@
 """Actions that look things up in the page without a model."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
+from appliance.actions.evidence import keep_read
 from appliance.browser.documents import Answer
 from appliance.browser.effects import page_function
 from appliance.errors import ActionInvalid
@@ -36,6 +38,8 @@ async def _search_page(context: ActionContext, parameters: SearchPage) -> Receip
     total = sum(int(answer.value["total"]) for answer in answers)
     if not total:
         return Receipt(ReceiptStatus.OK, f'No place on the page has "{parameters.pattern}".')
+    hits = [hit for answer in answers for hit in answer.value["hits"]]
+    keep_read(context, (f"{hit['before']}{hit['match']}{hit['after']}" for hit in hits))
     lines = [
         f"{_where(answer, browser.line_number(answer, hit['place']) if hit['place'] >= 0 else None)}"
         f"{hit['before']} «{hit['match']}» {hit['after']}".strip()
@@ -55,6 +59,8 @@ async def _find_elements(context: ActionContext, parameters: FindElements) -> Re
     total = sum(int(answer.value["total"]) for answer in answers)
     if not total:
         return Receipt(ReceiptStatus.OK, f"No element fits {parameters.selector!r}.")
+    elements = [element for answer in answers for element in answer.value["found"]]
+    keep_read(context, map(_said, elements), _links(elements))
     lines = [_where(answer, None) + _line(element) for answer in answers for element in answer.value["found"]][
         :MAX_FOUND
     ]
@@ -74,6 +80,18 @@ def _line(element: dict[str, Any]) -> str:
     marks = "" if element["shown"] else " (hidden)"
     children = f" ({element['children']} children)" if element["children"] else ""
     return f"<{element['tag']}{attributes}>{element['text']}{children}{marks} in {element['path']}"
+
+
+def _said(element: dict[str, Any]) -> str:
+    """Return the words of an element, and those of its attributes that are meant to be read."""
+    attributes = element["attributes"]
+    read = (attributes[name] for name in ("alt", "title", "value", "datetime", "content") if name in attributes)
+    return " ".join((str(element["text"]), *map(str, read)))
+
+
+def _links(elements: list[dict[str, Any]]) -> Iterator[str]:
+    for element in elements:
+        yield from (str(element["attributes"][name]) for name in ("href", "src") if name in element["attributes"])
 
 
 SEARCH_PAGE = Action(

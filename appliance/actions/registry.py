@@ -18,6 +18,7 @@ from appliance.actions.checkpoints import CHECKPOINT
 from appliance.actions.choices import DROPDOWN_OPTIONS, SELECT_DROPDOWN
 from appliance.actions.clipboard import RECALL, REMEMBER
 from appliance.actions.code import EVALUATE
+from appliance.actions.evidence import note_look
 from appliance.actions.extraction import EXTRACT
 from appliance.actions.files import READ_FILE, REPLACE_FILE, WRITE_FILE
 from appliance.actions.finish import DONE
@@ -147,6 +148,7 @@ class Registry:
         started = time.monotonic()
         targets = await take_targets(context.browser, parsed.parameters) if action.touches_page else ()
         receipt = await _run_safely(action, context, parsed.parameters)
+        note_look(context, parsed.name, receipt)
         duration_ms = round((time.monotonic() - started) * 1000)
         url = receipt.url or context.browser.tab.url
         receipt = replace(receipt, duration_ms=duration_ms, url=url, targets=targets)

@@ -62,7 +62,7 @@ class Hands:
         navigation = await self.browser.tab.navigate(self.site.url(f"/{page}"))
         assert navigation.error is None
 
-    async def act(self, name: str, **parameters: Any) -> Receipt:
+    async def act(self, name: str, /, **parameters: Any) -> Receipt:
         """Run one action; a name given as `on` becomes the index of the element."""
         if "on" in parameters:
             parameters["index"] = await self.index(parameters.pop("on"))
