@@ -16,6 +16,7 @@ import msgspec
 from appliance.addresses import DomainPattern, WebAddress, parse_address
 from appliance.errors import ActionFailed, ActionRefused
 from appliance.one_time_codes import code_now, read_seed
+from appliance.scattered import mask_scattered
 from appliance.spellings import spell_all
 
 T = TypeVar("T")
@@ -108,6 +109,13 @@ class SensitiveData:
         if len(part) >= SHORTEST and any(part in secret.value for secret in self._secrets if secret.name == name):
             self._learn(name, part)
 
+    def learn_beginnings(self, name: str) -> None:
+        """Take note that a field may hold any beginning of a value, as its typing was broken off."""
+        for secret in self._secrets:
+            if secret.name == name:
+                for length in range(SHORT, min(len(secret.value), FRAGMENT + SHORT)):
+                    self._learn(name, secret.value[:length])
+
     def redact(self, text: str) -> str:
         """Return the text with every spelling of every value replaced by its placeholder."""
         if not self._secrets or len(text) < SHORTEST:
@@ -118,7 +126,8 @@ class SensitiveData:
             text = self._replace(text, lowered, found)
         if _UNSEEN.search(text):
             text = self._replace_parted(text)
-        return self._replace_cut(text)
+        text = self._replace_cut(text)
+        return mask_scattered(text, ((_marker(name), value) for name, value in self._owners))
 
     def is_in(self, text: str) -> bool:
         """Whether the text holds a value in any spelling."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.actions.measured import finish, named, not_sent, receipt, sentence
-from appliance.actions.secrets import fill_in, note_cut, reading, type_secret
+from appliance.actions.secrets import fill_in, note_broken_off, note_cut, reading, type_secret
 from appliance.browser.dialogs import answer, describe
 from appliance.browser.effects import Effect, Watch
 from appliance.browser.element import Element
@@ -64,7 +64,11 @@ async def _input(context: ActionContext, parameters: Input) -> Receipt:
         else:
             await take_focus(browser, element, field)
             if browser.dialog is None and text != parameters.text:
-                await type_secret(context, element, field, text, clear=parameters.clear)
+                try:
+                    await type_secret(context, element, field, text, clear=parameters.clear)
+                except BaseException:
+                    await note_broken_off(context, element, parameters.text, text)
+                    raise
             elif browser.dialog is None:
                 await type_text(browser, element, field, text, clear=parameters.clear)
         found = await read_back(element, expected) if browser.dialog is None else None

@@ -1,11 +1,14 @@
 """Secrets on their way into fields: where a placeholder may be used, what is typed for it, and what is said of it."""
 
+from contextlib import suppress
+
 from pydantic import BaseModel
 
 from appliance.actions.base import ActionContext
+from appliance.browser.cdp import CdpError
 from appliance.browser.effects import method
 from appliance.browser.element import Element
-from appliance.browser.forms import Field, ReadBack, type_text
+from appliance.browser.forms import Field, ReadBack, read_back, type_text
 from appliance.errors import ActionFailed
 from appliance.sensitive import placeholders
 
@@ -56,6 +59,14 @@ def note_cut(context: ActionContext, given: str, filled: str, found: ReadBack | 
     if found is not None and not found.same and found.length < len(filled):
         for name in placeholders(given):
             context.sensitive.learn_part(name, filled[: found.length])
+
+
+async def note_broken_off(context: ActionContext, element: Element, given: str, filled: str) -> None:
+    """Remember what a field may hold of a secret whose typing did not come to its end."""
+    for name in placeholders(given):
+        context.sensitive.learn_beginnings(name)
+    with suppress(ActionFailed, CdpError):
+        note_cut(context, given, filled, await read_back(element, filled))
 
 
 def reading(found: ReadBack) -> str:

@@ -166,3 +166,14 @@ async def test_pictures_show_dots_however_a_page_writes_the_secret(hands: Hands)
         "[...document.querySelectorAll('#hint, #choice, #alt')].map((one) => getComputedStyle(one).webkitTextFillColor)"
     )
     assert await hands.js(color) == ["rgba(0, 0, 0, 0)"] * 3
+
+
+async def test_the_beginning_of_a_secret_whose_typing_was_broken_off_is_one_too(hands: Hands):
+    hands.context.sensitive = SensitiveData.read({hands.site.url(""): {"pin": "hunter2-secret"}})
+    await hands.open("secret_stolen.html")
+    done = await hands.act("input", on="Late", text="<secret>pin</secret>")
+    assert done.status is ReceiptStatus.FAILED
+    mirrored = await hands.text("mirror")
+    typed = mirrored.split()[2]
+    assert 4 <= len(typed) < len("hunter2-secret")
+    assert hands.context.sensitive.redact(mirrored) == "You typed <secret>pin</secret> so far"
