@@ -4,6 +4,9 @@ import asyncio
 import json
 import os
 import socket
+import subprocess
+import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -293,3 +296,43 @@ async def test_switched_off_there_is_no_sandbox_and_a_reason(tmp_path: Path) -> 
     sandboxes = Sandboxes([tmp_path], is_off=True)
     assert await sandboxes.open() is None
     assert await sandboxes.why_not() == "Scripts are switched off by SANDBOX."
+
+
+SERVER = """
+import asyncio, os
+from appliance.workspaces.sandbox import Functions, Sandbox
+from appliance.workspaces.sandbox_start import Direct
+
+async def main():
+    await Sandbox(Direct()).run("a.py", "await browser.url()\\nwhile True: pass", Functions({}, call))
+
+async def call(name, arguments):
+    import glob
+    print(*[p.split("/")[2] for p in glob.glob("/proc/[0-9]*/stat") if parent(p) == str(os.getpid())], flush=True)
+    return ""
+
+def parent(path):
+    try:
+        return open(path).read().rpartition(")")[2].split()[1]
+    except OSError:
+        return ""
+
+asyncio.run(main())
+"""
+
+
+def test_a_script_ends_with_a_server_that_is_killed() -> None:
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3]
+    )
+    assert server.stdout is not None
+    with server.stdout:
+        scripts = [int(pid) for pid in server.stdout.readline().split()]
+        assert len(scripts) == 1
+        assert is_there(f"/proc/{scripts[0]}")
+        server.kill()
+        server.wait()
+    deadline = time.monotonic() + 30
+    while is_there(f"/proc/{scripts[0]}") and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_there(f"/proc/{scripts[0]}")
