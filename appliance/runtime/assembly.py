@@ -1,5 +1,6 @@
 """Puts the appliance together: settings in, everything running out, and exactly the reverse at the end."""
 
+import asyncio
 import fcntl
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -67,6 +68,9 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
         undo.push_async_callback(database.close)
         equipment = make_equipment(settings, database, secret)
         undo.push_async_callback(equipment.pool.close)
+        # Found out, and told in the log, before the first run asks.
+        checking = asyncio.create_task(equipment.sandboxes.why_not(), name="trying the sandbox")
+        undo.callback(checking.cancel)
         await recover(equipment)
         dispatcher = Dispatcher(equipment)
         dispatcher.start()

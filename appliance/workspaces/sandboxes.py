@@ -68,6 +68,8 @@ async def _try(starter: Starter, private: tuple[str, ...]) -> str | None:
         outcome = await sandbox.run("trial.py", f"PATHS = {list(private)!r}\n{_TRIAL}", Functions({}, _nothing))
     except MachineFault as error:
         return error.message
+    except OSError as error:
+        return f"The sandbox could not be tried ({error.strerror})."
     finally:
         await sandbox.close()
     return _judge(outcome)
