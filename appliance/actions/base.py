@@ -127,10 +127,15 @@ class ActionContext:
 
     def __post_init__(self) -> None:
         """Open the session's clipboard, which is a file of the scratchpad, and the answer that is to be filled in."""
+        self.scratchpad.clean = self._clean
         self.clipboard = Clipboard(self.scratchpad)
         if self.output_schema is not None and self.store is None:
             self.evidence.hear(self.task)
             self.store = AnswerStore.open(self.output_schema, self.evidence, self.links)
+
+    def _clean(self, text: str) -> str:
+        """Return a text as it may be written down, of whatever it was read."""
+        return self.sensitive.redact(text)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """Actions that keep a picture or a PDF of the page."""
 
+import asyncio
 import base64
 from typing import Any
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.browser.cdp import CdpError
-from appliance.browser.pdf import fetch_pdf, shows_pdf
+from appliance.browser.pdf import clean_pdf, fetch_pdf, shows_pdf
 from appliance.errors import ActionFailed
 from appliance.filenames import free_name
 from appliance.words import ReceiptStatus
@@ -39,7 +40,12 @@ async def _save_as_pdf(context: ActionContext, parameters: SaveAsPdf) -> Receipt
         text = f"Saved the PDF at {context.browser.tab.url} as it is, as {saved.name} ({saved.size} bytes)."
         return Receipt(ReceiptStatus.OK, text)
     params = {"printBackground": True, "preferCSSPageSize": True, "displayHeaderFooter": False}
+    if context.sensitive:
+        # Descriptions for those who cannot see it would hold what the page itself shows as dots.
+        params["generateTaggedPDF"] = False
     data = await _captured(context, "Page.printToPDF", params)
+    if context.sensitive:
+        data = await asyncio.to_thread(clean_pdf, data, context.sensitive.redact)
     saved = context.scratchpad.write_bytes(free_name(context.scratchpad.root, f"{stem}.pdf"), data)
     return Receipt(ReceiptStatus.OK, f"Saved {context.browser.tab.url} as {saved.name} ({saved.size} bytes).")
 

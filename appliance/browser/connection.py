@@ -95,7 +95,8 @@ class Browser:
         return tuple(self._tabs.refusals)
 
     def hide(self, values: Callable[[], tuple[str, ...]], carries_secret: Callable[[str], bool]) -> None:
-        """Keep values out of pictures, and addresses that carry one from leaving the allowed domains."""
+        """Keep values out of pictures and names of files, and addresses that carry one in the allowed domains."""
+        self.downloads.carries_secret = carries_secret
         self._pictures.hidden = values
         self._gate.carries_secret = carries_secret
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -42,6 +43,7 @@ class Downloads:
 
     def __init__(self, cdp: CdpConnection, folder: Path | None) -> None:
         self.folder = folder
+        self.carries_secret: Callable[[str], bool] = lambda _: False
         self._cdp = cdp
         self._all: dict[str, Download] = {}
         self._told: dict[str, str] = {}
@@ -128,6 +130,10 @@ class Downloads:
 
     def _take_begin(self, params: dict[str, Any], _: str) -> None:
         guid, wanted = str(params["guid"]), str(params.get("suggestedFilename") or "download")
+        if self.carries_secret(wanted):
+            # A name is listed, told and kept with the session.
+            suffix = Path(wanted).suffix
+            wanted = "download" if self.carries_secret(suffix) else f"download{suffix}"
         self._all[guid] = Download(guid, self._free_name(wanted), str(params.get("url", "")))
         self._version.set()
 

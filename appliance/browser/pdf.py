@@ -2,6 +2,7 @@
 
 import base64
 import io
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from appliance.browser.cdp import CdpError
@@ -43,6 +44,30 @@ async def fetch_pdf(tab: "Tab", world: "World | None" = None) -> bytes:
     if not data.startswith(b"%PDF"):
         raise ActionFailed("What the server sends now for this address is no PDF; open it again.")
     return data
+
+
+def clean_pdf(data: bytes, clean: Callable[[str], str]) -> bytes:
+    """Return a PDF with `clean` applied to its title and to the addresses of its links; raises ActionFailed."""
+    from pypdf import PdfReader, PdfWriter  # noqa: PLC0415 - heavy, and seldom needed
+    from pypdf.errors import PyPdfError  # noqa: PLC0415
+    from pypdf.generic import NameObject, TextStringObject  # noqa: PLC0415
+
+    try:
+        writer = PdfWriter(clone_from=PdfReader(io.BytesIO(data)))
+        title = (writer.metadata.title if writer.metadata else None) or ""
+        if clean(title) != title:
+            writer.add_metadata({"/Title": clean(title)})
+        for page in writer.pages:
+            for annotation in page.annotations or ():
+                action = annotation.get_object().get("/A", {})
+                address = str(action.get("/URI", ""))
+                if clean(address) != address:
+                    action[NameObject("/URI")] = TextStringObject(clean(address))
+        cleaned = io.BytesIO()
+        writer.write(cleaned)
+    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ActionFailed(f"The PDF could not be freed from secrets and was not kept ({error}).") from error
+    return cleaned.getvalue()
 
 
 def read_pdf(data: bytes, url: str) -> Content:

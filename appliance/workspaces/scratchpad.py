@@ -57,11 +57,13 @@ class Scratchpad:
     """The folder of one session's notes and files, which begins with an empty todo.md.
 
     Files are written beside and renamed, so that a reader never sees half of one; links are never followed. The folder
-    is all the state there is: opened again, it goes on where it was.
+    is all the state there is: opened again, it goes on where it was. Every text goes through `clean` before it is
+    written, which takes out what must not be kept.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.clean: Callable[[str], str] = _as_it_is
         root.mkdir(parents=True, exist_ok=True)
         for leftover in root.glob(".tmp-*"):
             leftover.unlink(missing_ok=True)
@@ -70,7 +72,7 @@ class Scratchpad:
     def write(self, name: str, text: str) -> Saved:
         """Write the text as the whole file; raises ActionFailed for a bad name, a binary ending or a full folder."""
         name = _text_name(name)
-        return self.write_bytes(name, _encode(name, text))
+        return self.write_bytes(name, _encode(name, self.clean(text)))
 
     def append(self, name: str, text: str) -> Saved:
         """Add the text at the end of a file, which is made when missing."""
@@ -79,7 +81,9 @@ class Scratchpad:
         added = _encode(name, text)
         if _is_table(name) and before and not before.endswith(b"\n"):
             before += b"\r\n"
-        return self.write_bytes(name, before + added)
+        whole = before + added
+        cleaned = self.clean(whole.decode(errors="replace"))
+        return self.write_bytes(name, whole if cleaned == whole.decode(errors="replace") else cleaned.encode())
 
     def replace(self, name: str, old: str, new: str) -> int:
         """Replace every occurrence of `old`; returns how many there were. Raises ActionFailed when there is none."""
@@ -193,6 +197,10 @@ class Scratchpad:
             raise ActionFailed(f"There are {MAX_FILES} files already, which is the limit; write into one of them.")
         if sum(entry.size for entry in others) + size > MAX_TOTAL_BYTES:
             raise ActionFailed(f"The files together would have more than {MAX_TOTAL_BYTES} bytes, which is the limit.")
+
+
+def _as_it_is(text: str) -> str:
+    return text
 
 
 def decode(name: str, data: bytes) -> str:

@@ -31,7 +31,11 @@
       if (holds(element.value)) hide(element);
       if (holds(element.placeholder)) blank(element);
     } else if (dom.localName(element) === 'select' && holds(element.textContent)) blank(element);
-    else if (dom.localName(element) === 'img' && holds(element.alt)) blank(element);
+    else if (dom.localName(element) === 'img' && holds(element.alt)) {
+      blank(element);
+      // In a file of the page it would be text all the same.
+      cover(element, 'content', 'url("data:image/svg+xml,<svg xmlns=\'http://www.w3.org/2000/svg\'/>")');
+    }
     for (const { value } of dom.attributes(element))
       if (holds(value) && DRAWN.some((part) => holds(getComputedStyle(element, part).content))) hide(element);
   };
