@@ -10,6 +10,8 @@ FILE_NAME = "clipboard.json"
 MAX_KEY = 100
 MAX_VALUE = 10_000
 MAX_ENTRIES = 200
+RESERVED = ("startUrl", "goal")
+"""Keys of ours: where the task begins, and what it is to come to."""
 
 
 class Clipboard:
@@ -19,12 +21,18 @@ class Clipboard:
         self._scratchpad = scratchpad
         self._seeds: dict[str, str] = {}
 
-    def seed(self, key: str, value: str) -> None:
-        """Make a value known that the agent has not to remember itself."""
-        self._seeds[key] = value
+    def seed(self, key: str, value: str, *, is_guess: bool = False) -> None:
+        """Make a value known that the agent has not to remember itself; a guess takes the place of nothing."""
+        if not is_guess or key not in self._seeds:
+            self._seeds[key] = value
 
     def remember(self, key: str, value: str) -> None:
-        """Keep a value, in place of an earlier one of that key; raises ActionFailed when it is too long."""
+        """Keep a value, in place of an earlier one of that key.
+
+        Raises ActionFailed for a key of ours and for what is too long or too much.
+        """
+        if key in RESERVED:
+            raise ActionFailed(f"{key} is set by the task and cannot be changed; remember it under another key.")
         if not key or len(key) > MAX_KEY:
             raise ActionFailed(f"A key has 1 to {MAX_KEY} characters.")
         if len(value) > MAX_VALUE:
@@ -43,7 +51,7 @@ class Clipboard:
 
     def values(self) -> dict[str, str]:
         """Return all values by key, ours first."""
-        return self._seeds | self._kept()
+        return self._seeds | {key: value for key, value in self._kept().items() if key not in RESERVED}
 
     def _kept(self) -> dict[str, str]:
         if FILE_NAME not in {entry.name for entry in self._scratchpad.listing()}:

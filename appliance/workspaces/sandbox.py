@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+import msgspec
+
 from appliance.errors import ActionFailed, MachineFault
 from appliance.workspaces.sandbox_start import Running, Starter
 from appliance.workspaces.sandbox_wire import MAX_LINE, Call, Finished, Gone, NotLocked, Printed, Ready, Wire
@@ -201,7 +203,9 @@ async def _hear(wire: Wire, calls: set[asyncio.Task[None]]) -> Any:
 
 async def _do(wire: Wire, call: Call, functions: Functions) -> None:
     try:
-        value = await functions.call(call.name, call.arguments)
+        value = await functions.call(call.name, call.read())
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise Gone("it sent what is no message") from error
     except ActionFailed as error:
         await wire.refuse(call.call, error.message)
     else:

@@ -9,10 +9,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from appliance.errors import ActionFailed
+
 MAX_LINE = 12_000_000
 """Bytes of one line: a file of the scratchpad, with its signs escaped."""
-MAX_CELL_BYTES = 100_000_000
+MAX_CELL_BYTES = 60_000_000
 """Bytes that one piece of a script may send in all."""
+MAX_CELL_LINES = 100_000
+MAX_ARGUMENTS = 2_000_000
+"""Bytes of a call's arguments: many small things in them take many times their room once they are read."""
 _LARGE = 200_000
 """Bytes from which on a line is decoded beside the loop."""
 
@@ -35,7 +40,16 @@ class Call(msgspec.Struct, tag_field="kind", tag="call", forbid_unknown_fields=T
 
     call: int
     name: str
-    arguments: dict[str, Any]
+    arguments: msgspec.Raw
+
+    def read(self) -> dict[str, Any]:
+        """Return the arguments; raises ActionFailed for more than a call may have, texts of files not counted."""
+        if len(self.arguments) <= MAX_ARGUMENTS:
+            return msgspec.json.decode(self.arguments, type=dict[str, Any])
+        try:
+            return msgspec.json.decode(self.arguments, type=dict[str, str | bool])
+        except msgspec.MsgspecError:
+            raise ActionFailed(f"{self.name[:100]} was given too much; write it to a file first.") from None
 
 
 class Printed(msgspec.Struct, tag_field="kind", tag="printed", forbid_unknown_fields=True):
@@ -71,10 +85,12 @@ class Wire:
         self._reader = reader
         self._writer = writer
         self._room = MAX_CELL_BYTES
+        self._lines = MAX_CELL_LINES
 
     def begin(self) -> None:
         """Count anew what the process sends."""
         self._room = MAX_CELL_BYTES
+        self._lines = MAX_CELL_LINES
 
     async def hear(self) -> Said:
         """Return what the process says next; raises Gone."""
@@ -85,8 +101,9 @@ class Wire:
         except (asyncio.IncompleteReadError, OSError) as error:
             raise Gone from error
         self._room -= len(line)
-        if self._room < 0:
-            raise Gone(f"it sent more than {MAX_CELL_BYTES} bytes")
+        self._lines -= 1
+        if self._room < 0 or self._lines < 0:
+            raise Gone(f"it sent more than {MAX_CELL_BYTES} bytes or {MAX_CELL_LINES} lines")
         try:
             return await asyncio.to_thread(_decode, line) if len(line) > _LARGE else _decode(line)
         except (msgspec.MsgspecError, RecursionError) as error:

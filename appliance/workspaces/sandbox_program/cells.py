@@ -6,6 +6,8 @@ import inspect
 import io
 import json
 import linecache
+import threading
+import time
 import traceback
 from types import CodeType
 from typing import Any
@@ -15,28 +17,69 @@ from appliance.workspaces.sandbox_program.handles import add_functions, fill
 
 MOST_PRINTED = 1_000_000
 """Characters that one piece may print; what goes beyond is left out."""
+PORTION = 65_536
+"""Characters from which on what is printed goes out at once."""
+DELAY = 0.05
+"""Seconds that it is gathered otherwise."""
 MOST_SHOWN = 200_000
 """Characters of a value."""
 _AWAITS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
 class Printed(io.TextIOBase):
-    """Standard output and standard error of scripts."""
+    """Standard output and standard error of scripts.
+
+    What is printed goes out in portions: by a thread soon after, so that little is lost with a process that hangs.
+    """
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self.room = MOST_PRINTED
+        self._parts: list[str] = []
+        self._size = 0
+        self._turn = threading.Lock()
+        self._has_more = threading.Event()
+        self._flusher: threading.Thread | None = None
 
     def writable(self) -> bool:
         """Whether it can be written to, which is always so."""
         return True
 
     def write(self, text: str) -> int:
-        """Hand the text over at once, so that it is not lost with the process."""
-        kept, self.room = text[: self.room], max(0, self.room - len(text))
-        if kept:
-            self._channel.send(kind="printed", text=kept)
+        """Take the text, as far as there is room for it."""
+        with self._turn:
+            kept, self.room = text[: self.room], max(0, self.room - len(text))
+            self._parts.append(kept)
+            self._size += len(kept)
+        if self._size >= PORTION:
+            self.flush()
+        elif kept:
+            self._has_more.set()
+            self._begin()
         return len(text)
+
+    def flush(self) -> None:
+        """Hand over what was printed."""
+        with self._turn:
+            text, self._parts, self._size = "".join(self._parts), [], 0
+            if text:
+                self._channel.send(kind="printed", text=text)
+
+    def _begin(self) -> None:
+        if self._flusher is None:
+            self._flusher = threading.Thread(target=self._flush_soon, name="printing", daemon=True)
+            try:
+                self._flusher.start()
+            except RuntimeError:
+                # A script has started all the threads there may be.
+                self._flusher = None
+                self.flush()
+
+    def _flush_soon(self) -> None:
+        while self._has_more.wait():
+            self._has_more.clear()
+            time.sleep(DELAY)
+            self.flush()
 
 
 class Cells:
@@ -64,6 +107,7 @@ class Cells:
             error = _told(fault, name)
         for task in asyncio.all_tasks() - before:
             task.cancel()
+        self._printed.flush()
         self._channel.send(kind="finished", cell=cell["cell"], value=value, error=error)
 
     async def _evaluate(self, code: str, name: str) -> Any:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import select
+import threading
 from typing import Any, cast
 
 MOST_AT_ONCE = 8
@@ -44,6 +45,7 @@ class Channel:
         self._descriptor = descriptor
         self._loop = loop
         self._rest = bytearray()
+        self._sending = threading.Lock()
         self._number = 0
         self._answers: dict[int, dict[str, Any]] = {}
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
@@ -54,8 +56,9 @@ class Channel:
     def send(self, **message: Any) -> None:
         """Send one line; waits until the server has taken it. Raises TypeError or ValueError for what is no JSON."""
         data = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-        while data:
-            data = data[os.write(self._descriptor, data) :]
+        with self._sending:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
 
     async def next_cell(self) -> dict[str, Any]:
         """Return the next piece of a script that is to be run."""

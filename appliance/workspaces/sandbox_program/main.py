@@ -24,6 +24,13 @@ def main() -> None:
     channel = Channel(channel_end, loop)
     sys.stdout = sys.stderr = printed = Printed(channel)
     machine = os.uname().machine
+    leave = os._exit
+
+    def leave_with_last_words(code: int) -> None:
+        printed.flush()
+        leave(code)
+
+    os._exit = leave_with_last_words  # type: ignore[assignment]
     library = os.path.dirname(os.__file__)  # noqa: PTH120  (pathlib is not loaded for one path)
     _keep_reachable(library)
     try:

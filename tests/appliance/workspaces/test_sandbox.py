@@ -244,9 +244,14 @@ async def test_cells_of_a_script_each_have_their_time_and_share_its_lines(machin
         ('b\'{"kind": "ready", "uid": 0, "is_confined": true}\\n\'', "it sent what is no message and was ended"),
         ("b'[' * 100_000 + b'\\n'", "it sent what is no message and was ended"),
         ("b'x' * 100_000", "it sent a line of more than 12000000 bytes and was ended"),
-        ('b\'{"kind": "printed", "text": "\' + b\'a\' * 60_000 + b\'"}\\n\'', "it sent more than 100000000 bytes"),
+        ('b\'{"kind": "printed", "text": "\' + b\'a\' * 60_000 + b\'"}\\n\'', "it sent more than 60000000 bytes"),
+        ('b\'{"kind": "printed", "text": ""}\\n\' * 1000', "it sent more than 60000000 bytes or 100000 lines"),
+        (
+            'b\'{"kind": "call", "call": 1, "name": "a", "arguments": [1]}\\n\'',
+            "it sent what is no message and was ended",
+        ),
     ],
-    ids=["no json", "out of turn", "deep", "endless line", "flood"],
+    ids=["no json", "out of turn", "deep", "endless line", "flood", "flood of lines", "no arguments"],
 )
 async def test_hostile_lines_end_the_process_only(machine: Machine, said: str, why: str) -> None:
     find = "next(n for n in range(3, 64) if stat.S_ISSOCK(os.fstat(n).st_mode))"
@@ -260,6 +265,20 @@ async def test_hostile_lines_end_the_process_only(machine: Machine, said: str, w
 async def test_output_without_end_is_cut(machine: Machine) -> None:
     outcome = await machine.run("for n in range(3000):\n    print('x' * 1000)")
     assert len(outcome.printed) == 1_000_000
+
+
+async def test_a_call_with_too_much_in_it_is_refused_and_a_long_text_is_not(machine: Machine) -> None:
+    error = await machine.error("add_item([[]] * 1_000_000)")
+    assert error.endswith("Refused: add_item was given too much; write it to a file first.")
+    await machine.value("with open('a.txt', 'w') as file:\n    file.write('x' * 5_000_000)")
+    assert machine.asked == [("write_file", {"name": "a.txt", "text": "x" * 5_000_000, "append": False})]
+
+
+async def test_what_was_printed_before_a_script_hung_is_kept(machine: Machine) -> None:
+    machine.sandbox.cell_seconds = 4.0
+    outcome = await machine.run("print('first')\nprint('last')\nwhile True:\n    pass")
+    assert outcome.lost
+    assert outcome.printed == "first\nlast\n"
 
 
 async def test_what_the_server_meets_in_a_call_ends_the_script_and_is_raised(machine: Machine) -> None:
