@@ -74,6 +74,16 @@ def test_selectors_are_replaced_wherever_an_action_wants_a_number_or_a_tab():
     assert resolve({"input": {"index": 2, "text": "x"}}, [PAGE]) == {"input": {"index": 2, "text": "x"}}
 
 
+def test_who_asks_for_a_verdict_gets_a_review_and_by_default_every_answer_is_right():
+    tool = {"name": "review", "input_schema": {"type": "object", "properties": {"verdict": {"type": "boolean"}}}}
+    wrong = {"verdict": False, "failure_reason": "One is missing."}
+    with StandIn() as stand_in:
+        assert post(stand_in, "<answer>", tools=[tool])["content"][0]["input"]["verdict"] is True
+        assert stand_in.requests[0].kind == "review"
+    with StandIn({"steps": [{"done": {"text": "a"}}], "reviews": [wrong]}) as stand_in:
+        assert post(stand_in, "<answer>", tools=[tool])["content"][0]["input"] == wrong
+
+
 def test_steps_follow_each_other_and_the_last_one_repeats():
     with StandIn([{"click": {"index": {"text": "Save"}}}, {"done": {"text": "Saved."}}]) as stand_in:
         assert ask(stand_in, PAGE) == [{"click": {"index": 4}}]
