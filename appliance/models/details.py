@@ -1,12 +1,14 @@
 """Chooses, among the links of a list, those that lead to the pages of its rows."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from urllib.parse import urldefrag, urlsplit
 
 from appliance.store.facts import split_words
-from appliance.store.kinship import Shape, shapes_of
+from appliance.store.kinship import ANY, Shape, shapes_of
 from appliance.store.links import FoundLink
 from appliance.store.paging import is_paging
 
@@ -77,12 +79,25 @@ def _one_per_page(links: Iterable[FoundLink]) -> list[FoundLink]:
 
 
 def _alike(links: Sequence[FoundLink]) -> Iterable[list[FoundLink]]:
-    """Yield the groups of links whose addresses differ in one place: the last folder, one before it, or a parameter."""
-    groups: dict[tuple[str, Shape], list[FoundLink]] = {}
+    """Yield the groups of links whose addresses differ in one place, whichever host a panel is of."""
+    groups: dict[Shape, list[FoundLink]] = {}
     for link in links:
-        for shape in shapes_of(link.url):
-            groups.setdefault((link.frame, shape), []).append(link)
-    return (group for group in groups.values() if len(group) >= FEWEST)
+        for _, *shape in shapes_of(link.url):
+            groups.setdefault(tuple(shape), []).append(link)
+    for shape, group in groups.items():
+        if len(group) >= FEWEST and (not _is_wide(shape) or _is_mixed(group)):
+            yield group
+
+
+def _is_wide(shape: Shape) -> bool:
+    return sum(part.startswith(ANY) for part in shape) > 1
+
+
+def _is_mixed(links: Sequence[FoundLink]) -> bool:
+    """Whether the folders above the last come mixed, as in one list of several kinds, and not as lists one by one."""
+    folders = [urlsplit(link.url).path.rstrip("/").split("/")[-2] for link in links]
+    blocks = 1 + sum(one != other for one, other in pairwise(folders))
+    return blocks > len(set(folders)) or any(count < FEWEST for count in Counter(folders).values())
 
 
 def _details(links: Sequence[FoundLink], task_words: frozenset[str]) -> Details:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlsplit
 
 Shape = tuple[str, ...]
-_VARIES = "*"
+ANY = "*"
+"""Stands in a kind for the folder that differs."""
 
 
 def shapes_of(url: str) -> Iterator[Shape]:
@@ -19,9 +20,9 @@ def shapes_of(url: str) -> Iterator[Shape]:
     if names:
         yield (*base, *folders)
     if folders:
-        yield (*base, *folders[:-1], _VARIES + _ending(folders[-1]))
+        yield (*base, *folders[:-1], f"{ANY}{_ending(folders[-1])}")
     if len(folders) > 1:
-        yield (*base, *folders[:-2], _VARIES, _VARIES + _ending(folders[-1]))
+        yield (*base, *folders[:-2], ANY, f"{ANY}{_ending(folders[-1])}")
 
 
 def kind_of(url: str) -> Shape:
