@@ -13,7 +13,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.async_api import async_playwright
+from playwright.async_api import Error, Page, async_playwright
 from playwright.sync_api import BrowserContext, sync_playwright
 
 FLAGS = (
@@ -125,7 +125,7 @@ async def _extract(url: str, count: int, display: str) -> tuple[float, float]:
             page = context.pages[0]
             await page.goto(url)
             links: list[str] = await page.evaluate(LIST_LINKS)
-            await page.screenshot(type="jpeg", quality=80)
+            await _take_picture(page)
             listed = time.perf_counter()
             places = asyncio.Semaphore(TABS)
 
@@ -143,6 +143,18 @@ async def _extract(url: str, count: int, display: str) -> tuple[float, float]:
             read_all = time.perf_counter()
             await context.close()
     return listed - begun, read_all - listed
+
+
+async def _take_picture(page: Page) -> None:
+    """Take a picture; Chromium refuses one now and then on a busy machine, and gives it when asked again."""
+    for is_last in (False, False, True):
+        try:
+            await page.screenshot(type="jpeg", quality=80)
+        except Error:
+            if is_last:
+                raise
+        else:
+            return
 
 
 def _processor_seconds() -> float:
