@@ -9,6 +9,7 @@ from typing import Any, cast
 from appliance.errors import AnswerRefused
 from appliance.store.facts import split_words
 from appliance.store.nodes import kind_of
+from appliance.store.readings import read_date
 from appliance.store.schema import FieldShape
 from appliance.surrogates import make_whole
 
@@ -110,6 +111,8 @@ def _means_nothing(field: FieldShape, text: str) -> bool:
 def _readings(field: FieldShape, text: str) -> list[Any]:
     """Return what else a text may be read as, by the types that the field takes."""
     read: list[Any] = []
+    if field.format == "date" and (day := read_date(text)) is not None:
+        read.append(day.isoformat())
     if {"integer", "number"} & set(field.kinds) and (number := read_numeral(text)) is not None:
         read.append(number)
     if "boolean" in field.kinds and text.lower() in _TRUTHS:

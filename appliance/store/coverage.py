@@ -15,7 +15,8 @@ class Gap:
     field: str
 
     def __str__(self) -> str:
-        return self.field if self.index is None else f"{self.field} of item {self.index}"
+        name = self.field or "the list of items"
+        return name if self.index is None else f"{name} of item {self.index}"
 
 
 @dataclass(frozen=True)

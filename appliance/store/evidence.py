@@ -267,8 +267,11 @@ def nearest(text: str, others: Iterable[str]) -> str | None:
 
 def _shared(one: str, other: str) -> int:
     """Return with how many signs both begin."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one.startswith(other[:middle]) else (low, middle - 1)
+    return low
 
 
 def _provenance(sighting: Sighting, quote: str) -> Provenance:

@@ -10,7 +10,7 @@ from appliance.store.evidence import Evidence
 from appliance.store.links import Links
 from appliance.store.rows import pointers
 from appliance.store.schema import FieldShape, RecordShape
-from appliance.store.texts import is_same_page
+from appliance.store.texts import is_same_page, page_key
 
 MAX_STUBS = 2
 """Records that may be written from a list alone, where their own pages say more."""
@@ -107,10 +107,10 @@ class Guards:
 
     def has_read(self, url: str) -> bool:
         """Whether the page of this address was read, or could not be."""
-        links = self._links
-        if self._evidence.has_visited(url) or url in links.read or url in links.dead:
-            return True
-        return any(is_same_page(url, one) for one in (*links.read, *links.dead))
+        links, key = self._links, page_key(url)
+        return self._evidence.has_visited(url) or any(
+            one in links.read or one in links.dead for one in (url, key, f"{key}/")
+        )
 
     def is_on(self, url: str, value: Any) -> bool:
         """Whether the page of this address was read and says the value."""
