@@ -115,10 +115,20 @@ class Answers:
 
 
 @dataclass(frozen=True)
+class Component:
+    """A component of React around the widget, known by an element in it and by the key that it was given."""
+
+    selector: str
+    key: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
 class Redemption:
     """How the service's answer gets into the page, as the widget's own script would put it there.
 
-    `succeeds` are names of objects whose listeners for success are to be told. `cookie` is a name and a value, after
+    `succeeds` are names of objects whose listeners for success are to be told, `component` is one whose functions for
+    it are called if there was no other to call. `cookie` is a name and a value, after
     which the page is loaded anew. `typed` goes into the captcha's answer field, key by key.
     """
 
@@ -126,6 +136,7 @@ class Redemption:
     answers: tuple[Answers, ...] = ()
     calls: tuple[Call, ...] = ()
     succeeds: tuple[str, ...] = ()
+    component: Component | None = None
     cookie: tuple[str, str] | None = None
     typed: str | None = None
 

@@ -74,6 +74,8 @@ async def _hand_over(browser: "Browser", captcha: Captcha, redemption: Redemptio
     names: list[list[str]] = await tab.run(page_function("captcha", "fill"), fills, world=world)
     answers = [{"path": one.path, "value": one.value, "promise": one.is_promise} for one in redemption.answers]
     calls = [{"path": one.path, "given": one.arguments} for one in redemption.calls]
+    part = redemption.component
+    component = part and {"selector": part.selector, "key": part.key, "given": part.arguments}
     done: dict[str, list[str]] = await run_in_own_world(
         tab,
         world,
@@ -81,6 +83,7 @@ async def _hand_over(browser: "Browser", captcha: Captcha, redemption: Redemptio
         answers,
         calls,
         list(redemption.succeeds),
+        component,
         timeout=REDEEM_SECONDS,
     )
     filled = list(dict.fromkeys(name for one in names for name in one))

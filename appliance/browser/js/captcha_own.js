@@ -50,6 +50,21 @@
     });
   };
 
+  // The functions for success that a React component around the widget was given together with its key.
+  const HANDLERS = /^(on)?(success|verify|verified|solved?|change|callback|token)$/i;
+  const componentsOf = (selector, key) => {
+    for (let node = document.querySelector(selector), steps = 0; node && steps < 8; node = node.parentElement, steps += 1) {
+      const name = Object.keys(node).find((one) => /^__react(Fiber|InternalInstance)\$/.test(one));
+      for (let fiber = name && node[name], up = 0; fiber && up < 40; fiber = fiber.return, up += 1) {
+        const props = fiber.memoizedProps;
+        if (!props || typeof props !== 'object' || !Object.values(props).includes(key)) continue;
+        const found = Object.entries(props).filter(([one, value]) => HANDLERS.test(one) && typeof value === 'function');
+        if (found.length) return found;
+      }
+    }
+    return [];
+  };
+
   const attempt = (action) => {
     try { action(); } catch (error) { return String((error && error.message) || error).slice(0, 200); }
     return '';
@@ -67,7 +82,7 @@
     },
 
     // Returns which functions answer now, which were called, and what went wrong in one of them.
-    redeem: (_, answers, calls, succeeds) => {
+    redeem: (_, answers, calls, succeeds, component) => {
       const done = { answering: [], called: [], errors: [] };
       for (const { path, value, promise } of answers) {
         const found = find(path);
@@ -93,6 +108,9 @@
       }
       for (const name of succeeds) {
         for (const target of listenersOf(window[name], 0, new Set())) call(`${name} (success)`, target, window[name], []);
+      }
+      if (component && !called.size) {
+        for (const [name, target] of componentsOf(component.selector, component.key)) call(name, target, null, component.given);
       }
       return done;
     },

@@ -5,7 +5,18 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from appliance.captcha.base import Answers, Call, Captcha, Clues, Fill, Path, Redemption, Strategy, Traces
+from appliance.captcha.base import (
+    Answers,
+    Call,
+    Captcha,
+    Clues,
+    Component,
+    Fill,
+    Path,
+    Redemption,
+    Strategy,
+    Traces,
+)
 
 HOLDER = ".cf-turnstile"
 FIELD = "cf-turnstile-response"
@@ -66,6 +77,7 @@ def redeem(captcha: Captcha, solution: Mapping[str, Any]) -> Redemption:
         ),
         answers=(Answers(("turnstile", "getResponse"), token),),
         calls=tuple(Call(path, (token,)) for path in captcha.callbacks),
+        component=Component(f"[name='{name}'], {HOLDER}", captcha.parameters["websiteKey"], (token,)),
     )
 
 

@@ -105,6 +105,13 @@ SOLVED = (
         cost="0.0012",
     ),
     Case(
+        "turnstile",
+        "captcha_turnstile_react.html",
+        {"type": "AntiTurnstileTaskProxyLess", "websiteKey": "0x4AAAAAAATest"},
+        bare="captcha_turnstile.html?nokey",
+        cost="0.0012",
+    ),
+    Case(
         "geetest_v3",
         "captcha_geetest_v3.html",
         {
