@@ -20,8 +20,9 @@ def test_the_demonstration_runs_on_a_fresh_machine(keyless: Instance):
     assert shown.returncode == 0, shown.stderr
     assert f"Watch: http://127.0.0.1:{keyless.port}/live/" in shown.stdout
     answer = json.loads(shown.stdout[shown.stdout.index("\n{") :])
-    assert answer["name"] == "Brass anchor lamp"
-    assert answer["price"] == 128.5
+    assert len(answer["wares"]) == 6
+    assert (answer["wares"][0]["name"], answer["wares"][0]["price"]) == ("Brass anchor lamp", 128.5)
+    assert all(ware["guarantee_years"] is None and "/demo/wares/" in ware["url"] for ware in answer["wares"])
 
 
 def test_the_key_of_one_call_is_worthless_afterwards(keyless: Instance):

@@ -1,10 +1,13 @@
-"""The demonstration task: what a fresh installation does first, without a key."""
+"""The demonstration task: what a fresh installation does first, without a key.
+
+It shows the whole way of structured data: the list of the shop, the pages behind it, and a field that no page states.
+"""
 
 from typing import Any
 
 DEMO_PATH = "/demo/"
 
-DEMO_SCHEMA: dict[str, Any] = {
+_WARE: dict[str, Any] = {
     "type": "object",
     "title": "Ware",
     "properties": {
@@ -13,10 +16,20 @@ DEMO_SCHEMA: dict[str, Any] = {
         "sku": {"type": "string", "description": "Article number"},
         "price": {"type": "number", "description": "Price without currency sign"},
         "currency": {"type": "string", "description": "Currency code"},
-        "weight_kg": {"type": ["number", "null"], "description": "Weight in kilograms"},
+        "weight_kg": {"type": "number", "description": "Weight in kilograms"},
         "description": {"type": "string"},
+        "url": {"type": "string", "format": "uri", "description": "Address of the article's page"},
+        "guarantee_years": {"type": ["integer", "null"], "description": "Guarantee in years, null if not stated"},
     },
-    "required": ["name", "maker", "sku", "price", "currency"],
+    "required": ["name", "maker", "sku", "price", "currency", "url", "guarantee_years"],
+    "additionalProperties": False,
+}
+
+DEMO_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "title": "Wares",
+    "properties": {"wares": {"type": "array", "items": _WARE}},
+    "required": ["wares"],
     "additionalProperties": False,
 }
 
@@ -24,6 +37,6 @@ DEMO_SCHEMA: dict[str, Any] = {
 def describe_task(base_url: str) -> str:
     """Return the words of the task; its first line is the goal, its address the start."""
     return (
-        "Record the brass anchor lamp as the shop describes it.\n"
-        f"Open {base_url}{DEMO_PATH}wares/brass-anchor-lamp and read what it is, who makes it and what it costs."
+        "Record every ware of the shop as its own page describes it.\n"
+        f"Open {base_url}{DEMO_PATH} and read of each ware what it is, who makes it and what it costs."
     )
