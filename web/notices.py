@@ -14,6 +14,7 @@ class NoticeKind:
 
 
 _KINDS: Mapping[str, NoticeKind] = {
+    "start_url": NoticeKind("memory", "startUrl", "memory"),
     "found_links": NoticeKind("read", "find_links", "links"),
     "read_pages": NoticeKind("read", "read_pages", "pages"),
     "script_run": NoticeKind("code", "script", "code"),

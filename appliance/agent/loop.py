@@ -172,6 +172,7 @@ class Agent:
         task = self._assignment.task
         if address := find_address(task):
             self._context.clipboard.seed("startUrl", address)
+            await self._outlets.notice("start_url", f"{address} is where the task begins.")
         goal = await state_goal(self._metered, task)
         self._window.pin_goal(goal)
         self._rounds.goal = goal

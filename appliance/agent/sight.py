@@ -34,6 +34,9 @@ class Sight:
         await self._tell_refusals()
         if seen.screenshot is not None:
             step.screenshot = await self._outlets.keep_screenshot(step.number, seen.screenshot)
+        if seen.url.startswith(("http://", "https://")):
+            # Where the task names no address, it begins where the browser is first.
+            self._context.clipboard.seed("startUrl", seen.url, is_guess=True)
         if step.number == 1:
             await self._tell_seeds()
         if self._context.store is not None and not seen.is_stub:

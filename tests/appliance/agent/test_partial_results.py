@@ -6,6 +6,7 @@ import pytest
 
 from appliance.words import Ending, FailureKind
 from tests.appliance.agent.conftest import Finish, Work
+from tests.site import Site
 
 WRITE = {"write_file": {"file_name": "notes.md", "content": "a"}}
 DONE = {"done": {"text": "It is done."}}
@@ -82,6 +83,27 @@ async def test_the_start_address_and_the_goal_are_there_from_the_start(finish: F
     )
     assert work.receipts[0].text == "startUrl is 'http://a.test/x'."
     assert work.receipts[1].text == "Remembered are: startUrl, goal."
+    assert work.notices == ["start_url"]
+
+
+async def test_without_an_address_in_the_task_the_first_page_seen_is_the_start(finish: Finish, site: Site):
+    first, second = site.url("/act_second.html"), site.url("/act_pointer.html")
+    opening = [{"recall": {}}, {"navigate": {"url": first}}, {"navigate": {"url": second}}]
+    _, work = await finish([*opening, {"recall": {"key": "startUrl"}}, DONE])
+    assert work.receipts[0].text == "Remembered are: goal."
+    assert work.receipts[3].text == f"startUrl is '{first}'."
+    assert not work.notices
+
+
+@pytest.mark.parametrize("key", ["startUrl", "goal"])
+async def test_what_the_task_has_set_cannot_be_remembered_otherwise(finish: Finish, key: str):
+    task = "Read http://a.test/x, then y."
+    own = {"write_file": {"file_name": "clipboard.json", "content": f'{{"{key}": "mine", "other": "1"}}'}}
+    steps = [{"remember": {"key": key, "value": "mine"}}, own, {"recall": {"key": key}}, DONE]
+    _, work = await finish(steps, task=task)
+    assert work.receipts[0].status == "failed"
+    assert "set by the task" in work.receipts[0].text
+    assert "mine" not in work.receipts[2].text
 
 
 @pytest.mark.parametrize("key", ["", "nothing", "x" * 200])

@@ -195,6 +195,7 @@ def read_until(lines: Any, summary: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("code", "category", "action"),
     [
+        ("start_url", "memory", "startUrl"),
         ("found_links", "read", "find_links"),
         ("read_pages", "read", "read_pages"),
         ("script_run", "code", "script"),
