@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from appliance.actions.gate import Gate
 from appliance.actions.guard import OutputGuard
+from appliance.actions.pressure import Pressure
 from appliance.browser.connection import Browser
 from appliance.browser.effects import Watch
 from appliance.browser.matching import ElementKeys
@@ -93,10 +94,10 @@ class ActionContext:
     a service for it; `purse` is the run's money. `sensitive` are the secrets that input may
     fill in. `store` is the answer as far as it is filled in, None without a schema to fill. `gate` sees to it that it
     is complete, but for the turn in which only the answer is accepted (`is_delivery`). `evidence` is what was read
-    so far, `links` what waits to be read. `tell` puts a notice (code, sentence)
-    into the feed; `affords` says whether a call to the model of about so many tokens leaves enough of the run's time
-    and money for its answer; `keep_picture` stores one beside the screenshots of the steps and returns its name, None
-    when it was not kept. `step` is the number of the present step, `screenshot` the name of its picture. `sandbox` is
+    so far, `links` what waits to be read, `pressure` what other sessions ask of the machine. `tell` puts a notice
+    (code, sentence) into the feed; `affords` says whether a call to the model of about so many tokens leaves enough of
+    the run's time and money for its answer; `keep_picture` stores one beside the screenshots of the steps and returns
+    its name, None when it was not kept. `step` is the number of the present step, `screenshot` the name of its picture. `sandbox` is
     where scripts run, None on a machine that cannot have one.
     """
 
@@ -111,6 +112,7 @@ class ActionContext:
     sensitive: SensitiveData = field(default_factory=SensitiveData)
     evidence: Evidence = field(default_factory=Evidence)
     links: Links = field(default_factory=Links)
+    pressure: Pressure = field(default_factory=Pressure)
     store: AnswerStore | None = None
     gate: Gate = field(default_factory=Gate)
     is_delivery: bool = False

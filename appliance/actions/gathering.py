@@ -116,6 +116,7 @@ def _take(context: ActionContext, gathered: Gathered, kept: _Kept) -> None:
         queue.setdefault(urldefrag(link.url).url, link.url)
     queue.pop(urldefrag(url).url, None)
     context.links.queue = list(queue.values())
+    context.links.panel = ""
     texts = dict.fromkeys(link.row or link.text for link in gathered.links)
     sighting = Sighting(
         context.sensitive.redact(url),

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from appliance.actions.answers import STORE_ACTIONS
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
+from appliance.actions.bulk import READ_PAGES
 from appliance.actions.captcha import SOLVE_CAPTCHA
 from appliance.actions.capture import SAVE_AS_PDF, SCREENSHOT
 from appliance.actions.checkpoints import CHECKPOINT
@@ -68,6 +69,7 @@ ACTIONS: tuple[Action[Any], ...] = (
     FIND_ELEMENTS,
     EXTRACT,
     FIND_LINKS,
+    READ_PAGES,
     SCREENSHOT,
     SAVE_AS_PDF,
     EVALUATE,

@@ -35,7 +35,7 @@ _log = structlog.get_logger()
 
 
 class Browser:
-    """A Chromium the agent works in. `tab` is the current tab; `lost` is set when the browser has gone away.
+    """A Chromium the agent works in. `tab` is the current of its `tabs`; `lost` is set when it has gone away.
 
     Nothing of what `hide` names can be read in its pictures.
     """
@@ -46,14 +46,14 @@ class Browser:
         self.policy = policy
         self.lost = asyncio.Event()
         self.downloads = Downloads(cdp, downloads_dir)
-        self._tabs = Tabs(cdp, policy)
+        self.tabs = Tabs(cdp, policy)
         self._collectors: dict[str, Collector] = {}
         self._reading = Reading()
         self._adopted: dict[int, Element] = {}
         self._from_line = 0
         self._mark: Mark | None = None
-        self._pictures = Pictures(grab)
-        self._gate = Gate(cdp, policy, self._tabs.refused)
+        self.pictures = Pictures(grab)
+        self._gate = Gate(cdp, policy, self.tabs.refused)
         self._watchers: list[asyncio.Task[None]] = []
 
     @classmethod
@@ -85,35 +85,35 @@ class Browser:
     @property
     def tab(self) -> Tab:
         """The current tab; raises BrowserLost when there is none any more."""
-        if self._tabs.current is None or self.lost.is_set():
+        if self.tabs.current is None or self.lost.is_set():
             raise BrowserLost(LOST)
-        return self._tabs.current
+        return self.tabs.current
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
         """The requests that policy refused, oldest first; a site is told once, but for documents."""
-        return tuple(self._tabs.refusals)
+        return tuple(self.tabs.refusals)
 
     def hide(self, values: Callable[[], tuple[str, ...]], carries_secret: Callable[[str], bool]) -> None:
         """Keep values out of pictures and names of files, and addresses that carry one in the allowed domains."""
         self.downloads.carries_secret = carries_secret
-        self._pictures.hidden = values
+        self.pictures.hidden = values
         self._gate.carries_secret = carries_secret
 
     async def conceal(self) -> None:
         """Make the current tab show dots for what is to be hidden; raises ActionFailed when that cannot be done."""
-        await self._pictures.conceal(self.tab)
+        await self.pictures.conceal(self.tab)
 
     def use_relay(self, relay: Relay) -> None:
         """Tell the relay what was judged good, and be told what it refuses."""
         self._gate.on_pass = relay.expect
-        self._tabs.explain = relay.problem_of
-        relay.on_refusal = lambda address, reason: self._tabs.refused(Refusal(str(address), reason))
+        self.tabs.explain = relay.problem_of
+        relay.on_refusal = lambda address, reason: self.tabs.refused(Refusal(str(address), reason))
 
     @property
     def dialog(self) -> DialogView | None:
         """The native dialog that stops the current tab, if any."""
-        return self._tabs.current.dialog if self._tabs.current is not None else None
+        return self.tabs.current.dialog if self.tabs.current is not None else None
 
     def look_from(self, line: int) -> None:
         """Let the next observation begin at this line, counted from 1 as the last one counted."""
@@ -141,7 +141,7 @@ class Browser:
         if with_screenshot and is_blank:
             # Nothing to see, but the first picture of a browser takes half a second: let that pass while others think.
             self.cdp.post("Page.captureScreenshot", {"format": "jpeg"}, tab.session_id)
-        picture = asyncio.create_task(self._pictures.take(tab)) if with_screenshot and not is_blank else None
+        picture = asyncio.create_task(self.pictures.take(tab)) if with_screenshot and not is_blank else None
         try:
             self._reading = await self._read(tab, from_line)
             self._adopted.clear()
@@ -153,15 +153,15 @@ class Browser:
             raise BrowserLost(LOST)
         reading = self._reading
         self._mark = replace(mark, mutations=reading.mutations)
-        notes = [*self._tabs.notes, *self.downloads.take_news(), *reading.notes, *([problem] if problem else [])]
+        notes = [*self.tabs.notes, *self.downloads.take_news(), *reading.notes, *([problem] if problem else [])]
         if not reading.lines and not notes and await shows_pdf(tab):
             notes.append("The tab shows a PDF: extract reads its text, save_as_pdf keeps it as a file.")
-        self._tabs.notes.clear()
+        self.tabs.notes.clear()
         tab.url, tab.title = reading.url or tab.url, reading.title or tab.title
         return Observation(
             url=tab.url,
             title=tab.title,
-            tabs=self._tabs.views(),
+            tabs=self.tabs.views(),
             lines=tuple(reading.lines),
             elements=reading.views,
             scroll=reading.scroll,
@@ -224,7 +224,7 @@ class Browser:
         return replace(self._mark_of(tab), mutations=mutations)
 
     def _mark_of(self, tab: Tab) -> Mark:
-        opened = self._tabs.opened + len(self.downloads.all)
+        opened = self.tabs.opened + len(self.downloads.all)
         return Mark(tab.target_id, tab.activity.count, -1, tab.activity.document, opened)
 
     async def settle(self, max_seconds: float = 3.0, *, at_least: float = 0.0, since: Mark | None = None) -> Settled:
@@ -253,21 +253,21 @@ class Browser:
 
     async def list_tabs(self) -> tuple[TabView, ...]:
         """Return the open tabs, oldest first."""
-        return self._tabs.views()
+        return self.tabs.views()
 
     async def switch_tab(self, tab_id: str) -> Tab:
         """Make another tab the current one and bring it to the front; raises ActionFailed for an unknown id."""
-        tab = self._tabs.find(tab_id)
-        self._tabs.current = tab
+        tab = self.tabs.find(tab_id)
+        self.tabs.current = tab
         with suppress(CdpError):
             await self.cdp.send("Target.activateTarget", {"targetId": tab.target_id})
         return tab
 
     async def close_tab(self, tab_id: str) -> None:
         """Close a tab; the one that opened it, or the newest, becomes current. The last one leaves an empty tab."""
-        tab = self._tabs.find(tab_id)
-        if len(self._tabs) == 1:
-            await self._tabs.create()
+        tab = self.tabs.find(tab_id)
+        if len(self.tabs) == 1:
+            await self.tabs.create()
         gone = asyncio.ensure_future(
             self.cdp.wait_for("Target.detachedFromTarget", lambda params, _: params.get("sessionId") == tab.session_id)
         )
@@ -275,14 +275,14 @@ class Browser:
         await self.cdp.send("Target.closeTarget", {"targetId": tab.target_id})
         with suppress(CdpError):
             await gone
-        if self._tabs.current is not None:
+        if self.tabs.current is not None:
             with suppress(CdpError):
-                await self.cdp.send("Target.activateTarget", {"targetId": self._tabs.current.target_id})
+                await self.cdp.send("Target.activateTarget", {"targetId": self.tabs.current.target_id})
 
     async def open_tab(self, url: str) -> tuple[Tab, Navigation]:
         """Open an address in a new tab, which becomes the current one; raises ActionRefused."""
         self.policy.check_url(url)
-        tab = self._tabs.current = await self._tabs.create()
+        tab = self.tabs.current = await self.tabs.create()
         if url == "about:blank":
             return tab, Navigation(url, url, None, None)
         return tab, await tab.navigate(url)
@@ -298,6 +298,7 @@ class Browser:
 
     async def close(self) -> None:
         """Let go of the browser, which stays as it is."""
+        await self.tabs.end_apart()
         self.downloads.close()
         for watcher in self._watchers:
             watcher.cancel()
@@ -318,22 +319,22 @@ class Browser:
         )
         await intercepting
         await directing
-        if not self._tabs:
-            self._tabs.current = await self._tabs.create()
-        self._tabs.opened = 0
+        if not self.tabs:
+            self.tabs.current = await self.tabs.create()
+        self.tabs.opened = 0
 
     def _watch(self, event: asyncio.Event) -> None:
         async def watch() -> None:
             await event.wait()
             self.lost.set()
-            self._tabs.touch()
+            self.tabs.touch()
 
         self._watchers.append(asyncio.create_task(watch()))
 
     # ---- parts of observing and of tabs ---------------------------------------------------------------------------
 
     def _collector(self, tab: Tab) -> Collector:
-        open_tabs = {one.target_id for one in self._tabs}
+        open_tabs = {one.target_id for one in self.tabs}
         for target_id in set(self._collectors) - open_tabs:
             del self._collectors[target_id]
         return self._collectors.setdefault(tab.target_id, Collector(tab))

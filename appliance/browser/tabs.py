@@ -1,6 +1,8 @@
 """The tabs of a browser, kept by its events: which there are, which is current, and what befalls them."""
 
+import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
@@ -18,6 +20,7 @@ FOLLOW_SECONDS = 1.5
 """A tab that a page opens within this time after an input of ours, whose effect nobody measures, is due to it."""
 
 MOST_REFUSALS = 500
+END_SECONDS = 2.0
 
 _log = structlog.get_logger()
 
@@ -26,6 +29,8 @@ class Tabs:
     """Open tabs, oldest first. `opened` counts every one there ever was; `notes` wait for the next observation.
 
     `refusals` are the requests that policy refused; `explain` says why the host of an address was not reached.
+    Tabs apart are those in which pages are read in bulk: they are not among these and never become current, dialogs in
+    them are closed at once, and what they open by themselves is closed again. `reading` counts who reads in such tabs.
     """
 
     def __init__(self, cdp: CdpConnection, policy: Policy) -> None:
@@ -35,9 +40,14 @@ class Tabs:
         self.notes: list[str] = []
         self.refusals: list[Refusal] = []
         self.explain: Callable[[str], str | None] = _unexplained
+        self.reading = 0
         self._cdp = cdp
         self._policy = policy
         self._creating = 0
+        self._creating_apart = 0
+        self._apart: dict[str, Tab] = {}
+        self._made_apart: set[str] = set()
+        self._none_apart = asyncio.Event()
         self._tabs: dict[str, Tab] = {}
         self._sessions: dict[str, Tab] = {}
         self._listen()
@@ -70,13 +80,47 @@ class Tabs:
             self._creating -= 1
         return self._tabs[made["targetId"]]
 
+    async def create_apart(self) -> Tab:
+        """Open an empty tab apart, behind the current one."""
+        self._creating_apart += 1
+        try:
+            made = await self._cdp.send("Target.createTarget", {"url": "about:blank", "background": True})
+            self._made_apart.add(made["targetId"])
+        finally:
+            self._creating_apart -= 1
+            if not self._creating_apart:
+                self._sort_out()
+        return self._apart[made["targetId"]]
+
+    def close_apart(self, tab: Tab) -> None:
+        """Close a tab apart, without waiting for it."""
+        self._cdp.post("Target.closeTarget", {"targetId": tab.target_id})
+
+    async def end_apart(self) -> None:
+        """Close what is left of tabs apart and wait until they are gone, at most 2 s."""
+        self._none_apart.clear()
+        if not self._apart or self._cdp.closed.is_set():
+            return
+        for tab in self._apart.values():
+            self.close_apart(tab)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(END_SECONDS):
+                await self._none_apart.wait()
+
+    def _sort_out(self) -> None:
+        """Give back what came while a tab apart was made, and was not it."""
+        for tab in [tab for tab in self._apart.values() if tab.target_id not in self._made_apart]:
+            del self._apart[tab.target_id]
+            tab.is_apart = False
+            self._adopt(tab)
+
     def explain_failure(self, url: str) -> str | None:
         """Return why the host of an address was not reached, None when that is not known."""
         return self.explain(url)
 
     def touch(self) -> None:
         """Wake whoever waits for any tab."""
-        for tab in self:
+        for tab in (*self, *self._apart.values()):
             tab.activity.touch()
 
     def refused(self, refusal: Refusal) -> None:
@@ -87,6 +131,12 @@ class Tabs:
         _log.info("request refused by policy", reason=refusal.reason)
         if len(self.refusals) < MOST_REFUSALS:
             self.refusals.append(refusal)
+        apart = self._apart.get(refusal.frame_id)
+        if apart is not None:
+            if refusal.is_document:
+                apart.refusals.append(refusal.reason)
+                apart.activity.touch()
+            return
         if not refusal.is_document:
             self.notes.append(f"The page could not reach a site: {refusal.reason}")
             return
@@ -135,12 +185,24 @@ class Tabs:
             return
         tab = Tab(self._cdp, self._policy, info, new_session)
         tab.explain = self.explain_failure
+        self._sessions[new_session] = tab
+        tab.set_up()
+        if self._creating_apart and not tab.opener_id:
+            tab.is_apart = True
+            self._apart[tab.target_id] = tab
+        elif tab.opener_id in self._apart or (self.reading and not tab.opener_id and not self._creating):
+            # Pages that are read open nothing; one may hide who opened it.
+            self._apart[tab.target_id] = tab
+            self._made_apart.add(tab.target_id)
+            self.close_apart(tab)
+        else:
+            self._adopt(tab)
+
+    def _adopt(self, tab: Tab) -> None:
         while any(other.tab_id == tab.tab_id for other in self):
             tab.tab_id = f"{int(tab.tab_id, 16) + 1:04x}"[-4:]
         self._tabs[tab.target_id] = tab
-        self._sessions[new_session] = tab
         self.opened += 1
-        tab.set_up()
         self._follow(tab)
 
     def _follow(self, tab: Tab) -> None:
@@ -167,6 +229,12 @@ class Tabs:
             tab.frames.session_ended(gone)
             self._cdp.end_session(gone, "The frame went away.")
             return
+        if self._apart.pop(tab.target_id, None) is not None:
+            self._made_apart.discard(tab.target_id)
+            tab.ended(crashed=False)
+            if not self._apart:
+                self._none_apart.set()
+            return
         del self._tabs[tab.target_id]
         tab.ended(crashed=False)
         if tab is self.current:
@@ -177,7 +245,7 @@ class Tabs:
 
     def _info_changed(self, params: dict[str, Any], _: str) -> None:
         info = params["targetInfo"]
-        tab = self._tabs.get(info["targetId"])
+        tab = self._tabs.get(info["targetId"]) or self._apart.get(info["targetId"])
         if tab is not None:
             tab.url, tab.title = info["url"] or tab.url, info["title"]
 
@@ -192,6 +260,10 @@ class Tabs:
             tab.dialog_opened(
                 DialogView(params["type"], params["message"], params.get("defaultPrompt", ""), params["url"], tab)
             )
+            if tab.target_id in self._apart:
+                # Leaving a page and being told something need no decision; whatever else it asks is not answered.
+                accept = params["type"] in ("alert", "beforeunload")
+                self._cdp.post("Page.handleJavaScriptDialog", {"accept": accept}, tab.session_id)
 
     def _dialog_closed(self, _: dict[str, Any], session_id: str) -> None:
         tab = self._sessions.get(session_id)
@@ -215,7 +287,7 @@ class Tabs:
             tab.frame_changed(params["frameId"])
 
     def _download_begun(self, params: dict[str, Any], _: str) -> None:
-        for tab in self:
+        for tab in (*self, *self._apart.values()):
             if tab.target_id == params.get("frameId"):
                 tab.activity.download_begun()
             else:

@@ -23,10 +23,12 @@ class FoundLink:
 class Links:
     """The links that were found last, in page order, and the addresses that wait to be read.
 
-    `read` are the addresses that were read, `dead` those that could not be, with the reason.
+    `read` are the addresses that were read, `dead` those that could not be, with the reason. `panel` is a part of the
+    address of the frame in which the waiting pages have what is to be read, "" for the pages as a whole.
     """
 
     found: tuple[FoundLink, ...] = ()
     queue: list[str] = field(default_factory=list[str])
     read: set[str] = field(default_factory=set[str])
     dead: dict[str, str] = field(default_factory=dict[str, str])
+    panel: str = ""

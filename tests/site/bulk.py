@@ -191,7 +191,7 @@ def _late(handler: Answering, query: Query, body: bytes) -> None:
             f"block.textContent = {json.dumps(json.dumps(linked(number)))}; document.head.append(block); }},"
             f" {seconds * 1000 + 700});"
         )
-    handler.answer(page(f"Lamp {number}", f"<p>Loading…</p><script>{script}</script>"))
+    handler.answer(page(f"Lamp {number}", "<p>Loading…</p>", f"<script>{script}</script>"))
 
 
 def _shell(handler: Answering, query: Query, body: bytes) -> None:
