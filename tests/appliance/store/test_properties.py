@@ -79,7 +79,7 @@ def resolve(value: Any, pointer: str) -> Any:
     return value
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(WRITES, max_size=14), st.booleans())
 def test_whatever_is_written_the_answer_holds_the_schemas_fields_and_counts_right(
     writes: list[tuple[Any, ...]], has_read: bool
@@ -108,7 +108,7 @@ def test_whatever_is_written_the_answer_holds_the_schemas_fields_and_counts_righ
         assert store.is_valid, store.defects()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.recursive(VALUES, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner), max_leaves=20))
 def test_no_value_whatever_makes_a_write_fail_otherwise_than_by_a_refusal(value: Any):
     schema = {"type": "object", "properties": {"a": {}, "b": {"type": "string"}, "c": {"type": "object"}, "d/~": {}}}
