@@ -39,7 +39,7 @@ async def _search_page(context: ActionContext, parameters: SearchPage) -> Receip
     if not total:
         return Receipt(ReceiptStatus.OK, f'No place on the page has "{parameters.pattern}".')
     hits = [hit for answer in answers for hit in answer.value["hits"]]
-    keep_read(context, (f"{hit['before']}{hit['match']}{hit['after']}" for hit in hits))
+    keep_read(context, (_joined(_joined(hit["before"], hit["match"]), hit["after"]) for hit in hits))
     lines = [
         f"{_where(answer, browser.line_number(answer, hit['place']) if hit['place'] >= 0 else None)}"
         f"{hit['before']} «{hit['match']}» {hit['after']}".strip()
@@ -82,6 +82,13 @@ def _line(element: dict[str, Any]) -> str:
     return f"<{element['tag']}{attributes}>{element['text']}{children}{marks} in {element['path']}"
 
 
+def _joined(before: str, after: str) -> str:
+    """Return two parts of a text as one: with a space between them, unless that would part a number."""
+    is_number = before[-1:].isdigit() and (after[:1].isdigit() or (after[:1] in (".", ",") and after[1:2].isdigit()))
+    is_rest = before[-1:] in (".", ",") and before[-2:-1].isdigit() and after[:1].isdigit()
+    return f"{before}{'' if is_number or is_rest else ' '}{after}"
+
+
 def _said(element: dict[str, Any]) -> str:
     """Return the words of an element, and those of its attributes that are meant to be read."""
     attributes = element["attributes"]
@@ -95,7 +102,7 @@ def _links(elements: list[dict[str, Any]]) -> Iterator[str]:
 
 
 SEARCH_PAGE = Action(
-    "search_page", "Find a text or regular expression in the whole page; costs nothing.", SearchPage, _search_page
+    "search_page", "Find a text or regular expression in the whole page.", SearchPage, _search_page
 )
 FIND_ELEMENTS = Action(
     "find_elements",
