@@ -5,9 +5,14 @@ A module of its own, since it loads what an idle server does not need; the worke
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from decimal import Decimal
+from itertools import count
+
+import structlog
 
 from appliance.actions.base import ActionContext
+from appliance.actions.pressure import Pressure
 from appliance.actions.registry import Registry
 from appliance.agent.assignment import Assignment, EarlierTurn
 from appliance.agent.loop import Agent
@@ -19,6 +24,7 @@ from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
 from appliance.captcha.capsolver import CapSolver
 from appliance.captcha.solving import Captchas
+from appliance.displays.pool import SlotPool
 from appliance.errors import MachineFault
 from appliance.events import TokenCount
 from appliance.models.base import Model
@@ -26,6 +32,7 @@ from appliance.models.catalog import ModelEntry
 from appliance.models.prices import price
 from appliance.persistence.records import ReplaySource, RunRecord, SessionRecord
 from appliance.runtime.folders import SessionFolders
+from appliance.runtime.pressure import read_stall
 from appliance.runtime.settling import Tally
 from appliance.sensitive import SensitiveData
 from appliance.settings import Settings
@@ -33,6 +40,9 @@ from appliance.workspaces.scratchpad import Scratchpad
 
 DEFAULT_STEPS = 100
 DEFAULT_SECONDS = 1800.0
+MOST_PAGE_PICTURES = 500
+
+log = structlog.get_logger()
 
 
 def assign(
@@ -92,6 +102,33 @@ def make_context(
         effort=assignment.effort,
         sensitive=sensitive,
     )
+
+
+def make_keeper(run: RunRecord, folders: SessionFolders) -> Callable[[Screenshot], Awaitable[str | None]]:
+    """Return what keeps the pictures of pages read in bulk beside those of the steps, and names them.
+
+    A picture more is no reason to end a run: without room, and beyond the first hundreds, there is none.
+    """
+    numbers = count(1)
+
+    async def keep_picture(screenshot: Screenshot) -> str | None:
+        number = next(numbers)
+        if number > MOST_PAGE_PICTURES:
+            return None
+        name = f"{run.number:03}-page-{number:04}.jpg"
+        try:
+            await asyncio.to_thread((folders.screenshots / name).write_bytes, screenshot.data)
+        except OSError as error:
+            log.warning("the picture of a page could not be kept", name=name, reason=error.strerror)
+            return None
+        return name
+
+    return keep_picture
+
+
+def make_pressure(pool: SlotPool) -> Pressure:
+    """Return how hard the machine is pressed, whose slots say how many sessions are at work."""
+    return Pressure(sessions=lambda: len(pool.leased), stall=read_stall)
 
 
 def make_captchas(settings: Settings) -> Captchas | None:

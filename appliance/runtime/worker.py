@@ -179,6 +179,8 @@ class Worker:
         is_reviewed = self._equipment.settings.reviewer
         assignment = agents.assign(place.session, self.run, earlier, is_reviewed=is_reviewed)
         context = agents.make_context(assignment, browser, model, place.folders, self._sensitive)
+        context.keep_picture = agents.make_keeper(self.run, place.folders)
+        context.pressure = agents.make_pressure(self._equipment.pool)
         context.sandbox = sandbox
         context.captchas = agents.make_captchas(self._equipment.settings)
         source = self.run.replays

@@ -5,7 +5,7 @@ import pytest
 from appliance.browser.observation import Screenshot
 from appliance.errors import MachineFault
 from appliance.models.catalog import AUTOPILOT
-from appliance.runtime.agents import make_outlets
+from appliance.runtime.agents import make_keeper, make_outlets
 from appliance.runtime.folders import SessionFolders
 
 PICTURE = Screenshot(b"jpeg", "image/jpeg", 1, 1)
@@ -23,3 +23,13 @@ async def test_a_picture_that_cannot_be_kept_is_one_clear_fault(tmp_path):
     outlets = make_outlets(SimpleNamespace(number=1), AUTOPILOT, SessionFolders(tmp_path), SimpleNamespace(emit=None))
     with pytest.raises(MachineFault, match="make room"):
         await outlets.keep_screenshot(1, PICTURE)
+
+
+async def test_pictures_of_pages_are_kept_beside_those_of_steps_and_a_full_disk_costs_only_them(tmp_path):
+    folders = SessionFolders(tmp_path)
+    keep = make_keeper(SimpleNamespace(number=2), folders)
+    assert await keep(PICTURE) is None
+    folders.make()
+    names = [await keep(PICTURE), await keep(PICTURE)]
+    assert names == ["002-page-0002.jpg", "002-page-0003.jpg"]
+    assert [(folders.screenshots / name).read_bytes() for name in names] == [PICTURE.data] * 2
