@@ -14,6 +14,8 @@ from appliance.words import ReceiptStatus
 
 MAX_HITS = 25
 MAX_FOUND = 50
+MATCH_CUT, TEXT_CUT = 300, 200
+"""Characters at which the page's script cuts a match, and the text of an element."""
 
 
 class SearchPage(Parameters):
@@ -39,7 +41,7 @@ async def _search_page(context: ActionContext, parameters: SearchPage) -> Receip
     if not total:
         return Receipt(ReceiptStatus.OK, f'No place on the page has "{parameters.pattern}".')
     hits = [hit for answer in answers for hit in answer.value["hits"]]
-    keep_read(context, (_joined(_joined(hit["before"], hit["match"]), hit["after"]) for hit in hits))
+    keep_read(context, map(_around, hits))
     lines = [
         f"{_where(answer, browser.line_number(answer, hit['place']) if hit['place'] >= 0 else None)}"
         f"{hit['before']} «{hit['match']}» {hit['after']}".strip()
@@ -89,11 +91,23 @@ def _joined(before: str, after: str) -> str:
     return f"{before}{'' if is_number or is_rest else ' '}{after}"
 
 
+def _around(hit: dict[str, Any]) -> str:
+    """Return a match with the whole words around it: at both ends a word or number may have been cut."""
+    before = str(hit["before"]).partition(" ")[2]
+    match = _whole(str(hit["match"]), MATCH_CUT)
+    return match if match != hit["match"] else _joined(_joined(before, match), str(hit["after"]).rpartition(" ")[0])
+
+
+def _whole(text: str, cut: int) -> str:
+    """Return a text without its last word when it was cut at so many characters."""
+    return text if len(text) < cut else text.rpartition(" ")[0]
+
+
 def _said(element: dict[str, Any]) -> str:
     """Return the words of an element, and those of its attributes that are meant to be read."""
     attributes = element["attributes"]
     read = (attributes[name] for name in ("alt", "title", "value", "datetime", "content") if name in attributes)
-    return " ".join((str(element["text"]), *map(str, read)))
+    return " ".join(_whole(str(text), TEXT_CUT) for text in (element["text"], *read))
 
 
 def _links(elements: list[dict[str, Any]]) -> Iterator[str]:
@@ -101,9 +115,7 @@ def _links(elements: list[dict[str, Any]]) -> Iterator[str]:
         yield from (str(element["attributes"][name]) for name in ("href", "src") if name in element["attributes"])
 
 
-SEARCH_PAGE = Action(
-    "search_page", "Find a text or regular expression in the whole page.", SearchPage, _search_page
-)
+SEARCH_PAGE = Action("search_page", "Find a text or regular expression in the whole page.", SearchPage, _search_page)
 FIND_ELEMENTS = Action(
     "find_elements",
     "List the elements that fit a CSS selector, with attributes and full values.",
