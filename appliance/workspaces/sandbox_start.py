@@ -45,7 +45,9 @@ def find_starter() -> Starter | str:
     if os.geteuid() == 0:
         return Direct()
     if keeper := os.environ.get(KEEPER, ""):
-        return Keeper(Path(keeper))
+        if Path(keeper).exists():
+            return Keeper(Path(keeper))
+        return "No keeper runs, as the container was started as an ordinary user: start it as compose.yaml does."
     return "The server runs as an ordinary user and cannot start programs as another: start it as root or in the image."
 
 

@@ -102,3 +102,14 @@ def test_without_root_the_server_runs_by_itself(tmp_path: Path) -> None:
         [*command, str(tmp_path / "socket"), "root", "/bin/echo", "alone"], capture_output=True, text=True, check=False
     )
     assert (done.stdout, done.returncode) == ("alone\n", 0), done.stderr
+
+
+def test_an_ordinary_user_without_a_keeper_is_told_what_to_do(tmp_path: Path) -> None:
+    ask = "import os; os.setuid(65534); print(find_starter())"
+    command = [sys.executable, "-c", f"from appliance.workspaces.sandbox_start import find_starter; {ask}"]
+    said = [
+        subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        for environment in ({}, {"PILOTHOUSE_SANDBOX_KEEPER": str(tmp_path / "nothing")})
+    ]
+    assert "start it as root or in the image" in said[0]
+    assert "start it as compose.yaml does" in said[1]
