@@ -13,9 +13,10 @@ class ReplayRequest(Struct, rename="camel", kw_only=True):
     """How a recorded run is done again; all may be left out. `run` counts the session's runs from 1."""
 
     run: Annotated[int, Meta(ge=1, description="default: the last one")] | None = None
-    model: Annotated[str, Meta(max_length=200, description="asked where the run asked one, and for elements not found")] | None = (
-        None
-    )
+    model: (
+        Annotated[str, Meta(max_length=200, description="asked where the run asked one, and what keys do not find")]
+        | None
+    ) = None
     keep_alive: bool | None = None
     max_steps: Steps | None = None
     timeout: Seconds | None = None
