@@ -8,6 +8,7 @@ from appliance.models.base import Scene
 from appliance.models.closing import close
 from appliance.models.demands import wanted_pages, wanted_rows
 from appliance.models.details import choose_details
+from appliance.models.mending import mend
 from appliance.models.moves import CHOOSE, Move, Moves, give_up, items_in, move, receipt_of, status_of
 from appliance.models.notes import Notes
 from appliance.models.obstacles import explain
@@ -131,6 +132,7 @@ class GoldenPath:
                 {"add_items_from_file": {"name": _DRAFT}},
             )
             links = scene.links
+            scene = yield from mend(scene, _DRAFT)
             known = {*links.read, *links.dead} if links is not None else set[str]()
             left = [url for url in portion if url not in known]
             # What could not be come to is asked for once more together with the rest, unless nothing was read at all.
@@ -148,14 +150,13 @@ class GoldenPath:
             return scene
         name = f"rows_page_{self._notes.list_pages + 1}.json"
         content = json.dumps(new, ensure_ascii=False)
-        return (
-            yield move(
-                f"{scene.url} states {len(rows)} rows itself.",
-                f"Add {len(new)} rows to the answer.",
-                {"write_file": {"file_name": name, "content": content}},
-                {"add_items_from_file": {"name": name}},
-            )
+        scene = yield move(
+            f"{scene.url} states {len(rows)} rows itself.",
+            f"Add {len(new)} rows to the answer.",
+            {"write_file": {"file_name": name, "content": content}},
+            {"add_items_from_file": {"name": name}},
         )
+        return (yield from mend(scene, name))
 
     def _is_new(self, row: dict[str, Any]) -> bool:
         key = json.dumps({name: value for name, value in row.items() if name != "_page"}, sort_keys=True)

@@ -16,8 +16,9 @@ _URL_FORMATS = {"uri", "url", "iri", "uri-reference", "iri-reference", "http-url
 _OWN_FIRST = ("source", "detail", "item", "page")
 _NOT_OWN = {
     "image", "img", "photo", "picture", "thumbnail", "thumb", "logo", "icon", "video", "avatar", "cover", "banner",
-    "pdf", "download", "document", "file", "attachment", "website", "homepage", "author", "seller", "company", "next",
-    "previous", "prev", "media", "audio", "map", "social", "apply", "checkout", "cart", "api", "feed", "external",
+    "pdf", "download", "document", "file", "attachment", "website", "homepage", "author", "maker", "brand", "seller",
+    "company", "next", "previous", "prev", "media", "audio", "map", "social", "apply", "checkout", "cart", "api",
+    "feed", "external",
 }  # fmt: skip
 _DESCRIPTIONS = {"description", "summary", "abstract", "body", "content", "detail", "bio", "overview", "review"}
 _TITLES = {"title", "name", "headline", "heading", "label"}

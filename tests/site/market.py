@@ -125,6 +125,26 @@ def growing(query: dict[str, str]) -> str:
     return list_page(range(1, PER_PAGE + 1), f"{style}{button}{rest}")
 
 
+def rich_page(number: int) -> str:
+    """Return the page of a lamp with a picture that it names without its host, and with a link to its maker."""
+    about = lamp(number)
+    stated = {
+        "@type": "Product",
+        "name": about["name"],
+        "image": f"/pictures/{number}.jpg",
+        "offers": {
+            "price": f"{about['price']:.2f}",
+            "priceCurrency": "EUR",
+            "availability": "https://schema.org/InStock",
+        },
+    }
+    maker = f'<p><a href="/market/makers/{about["maker"].lower()}">The maker of this lamp</a></p>'
+    head = f'<script type="application/ld+json">{json.dumps(stated)}</script>'
+    return _page(
+        about["name"], f"<p>{about['description']}</p>{maker}<p>Colour: black</p><p>Cable: 2 m</p><p>Id: n/a</p>", head
+    )
+
+
 def login_page() -> str:
     """Return a page that asks who is there."""
     form = "<form><label>Name <input name=name></label><label>Password <input type=password name=word></label></form>"
@@ -156,6 +176,8 @@ MARKET_ROUTES: dict[str, Answer] = {
     "/market/lamps": _answer(lambda query: list_page(range(1, LAMPS + 1))),
     **{f"/market/lamps/{n}": _answer(lambda query, n=n: lamp_page(n)) for n in range(1, LAMPS + 1)},
     "/market/some": _answer(lambda query: list_page([1, 2, 99, 4])),
+    "/market/rich": _answer(lambda query: list_page(range(1, 4)).replace("/market/lamps/", "/market/rich/")),
+    **{f"/market/rich/{n}": _answer(lambda query, n=n: rich_page(n)) for n in range(1, 4)},
     "/market/table": _answer(lambda query: table_page()),
     "/market/paged": _answer(paged),
     "/market/growing": _answer(growing),

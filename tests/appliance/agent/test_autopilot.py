@@ -152,6 +152,23 @@ async def test_what_the_task_names_is_opened_from_the_list(finish: Finish, site:
     assert outcome.output == expected(site, 5)[0]
 
 
+async def test_pictures_choices_other_addresses_and_the_rest_are_filled_and_refused_values_cost_no_row(
+    finish: Finish, site: Site
+):
+    stock = {"enum": ["in_stock", "sold_out"]}
+    rest = {"type": "object", "additionalProperties": TEXT}
+    schema = listing("name", "id", name=TEXT, image=ADDRESS, stock=stock, makerUrl=ADDRESS, extra=rest,
+                     id={"type": ["string", "null"]})  # fmt: skip
+    outcome, _ = await run(finish, site, "/market/rich", schema)
+    assert outcome.is_successful
+    assert [row["name"] for row in outcome.output["lamps"]] == [lamp(number)["name"] for number in (1, 2, 3)]
+    first = outcome.output["lamps"][0]
+    assert first["image"] == site.url("/pictures/1.jpg")
+    assert (first["stock"], first["id"]) == ("in_stock", None)
+    assert first["makerUrl"] == site.url("/market/makers/birch")
+    assert first["extra"]["Cable"] == "2 m"
+
+
 async def test_fields_of_the_answer_itself_are_filled_beside_its_list(finish: Finish, site: Site):
     schema = SCHEMA | {"required": ["title", "lamps", "owner"]}
     schema["properties"] = {"title": TEXT, "owner": {"type": ["string", "null"]}, **SCHEMA["properties"]}
