@@ -13,6 +13,7 @@ from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.actions.envelope import envelope
+from appliance.actions.links import addresses_of
 from appliance.actions.page_files import DRAFT_FILE, PAGES_FILE, coverage_of, write_pages, write_rows
 from appliance.browser.bulk import MOST_TABS, BulkReader, Read
 from appliance.browser.rendering import Rendered, Wish
@@ -146,7 +147,7 @@ class _Reading:
         context = self._context
         stated = "\n".join(f"{name}: {value}" for name, value in _stated(list(page.content.linked_data)))
         text = "\n".join(part for part in (page.content.title, page.text, stated) if part)
-        links = frozenset((page.asked, page.content.url, *(link.url for link in page.links)))
+        links = addresses_of(page.content).union((page.asked, page.content.url), (link.url for link in page.links))
         for url in dict.fromkeys((page.asked, page.content.url)):
             context.evidence.see(Sighting(url, text, datetime.now(UTC), links, context.step, page.screenshot))
 
