@@ -45,7 +45,7 @@ async def _solve_captcha(context: ActionContext, _: SolveCaptcha) -> Receipt:
 async def _try(context: ActionContext, captchas: Captchas, one: Recognised) -> tuple[Placed, Effect]:
     """Buy a solution, hand it over and measure what that does; the wait for the service is not part of it."""
     browser = context.browser
-    redemption = await captchas.buy(browser, one, context.purse)
+    redemption = await captchas.buy(browser, one, context.purse, context.sensitive.is_in)
     watch = await Watch.start(browser)
     try:
         placed = await captchas.hand_over(browser, one, redemption)

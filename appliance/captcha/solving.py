@@ -1,7 +1,7 @@
 """The captchas of one run: found, handed to the service within a cap, put into the page, given up after two tries."""
 
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -75,14 +75,19 @@ class Captchas:
             )
         self._check_money(strategy, purse)
 
-    async def buy(self, browser: "Browser", one: Recognised, purse: Purse) -> Redemption:
+    async def buy(
+        self, browser: "Browser", one: Recognised, purse: Purse, is_secret: Callable[[str], bool]
+    ) -> Redemption:
         """Have the captcha solved once and return what to do with the solution.
 
         What it costs is counted as soon as the service takes the task on, whatever becomes of it. Raises SolverFailed,
-        ActionFailed when its picture cannot be taken.
+        ActionFailed when its picture cannot be taken, ActionRefused when the service would be told a secret.
         """
+        task = await self._task(browser, one)
+        if any(is_secret(str(value)) for value in task.values()):
+            raise ActionRefused("The captcha was not handed to the service, which would have been told a secret by it.")
         self._tries[_identity(one)] += 1
-        solution = await self._solution(one, await self._task(browser, one), purse)
+        solution = await self._solution(one, task, purse)
         redeem = one.strategy.redeem
         assert redeem is not None
         return redeem(one.captcha, solution.values)

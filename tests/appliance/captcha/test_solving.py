@@ -10,6 +10,7 @@ from PIL import Image
 from appliance.actions.registry import Registry
 from appliance.captcha.capsolver import CapSolver
 from appliance.captcha.solving import Captchas
+from appliance.sensitive import SensitiveData
 from appliance.words import ReceiptStatus
 from tests.appliance.actions.conftest import Hands
 from tests.appliance.captcha.conftest import Counted
@@ -170,6 +171,15 @@ async def test_the_service_is_told_nothing_of_the_query_of_an_address(hands: Han
     await hands.open("captcha_recaptcha_v2.html?session=private#part")
     await hands.act("solve_captcha")
     assert service.tasks[0]["websiteURL"] == hands.site.url("/captcha_recaptcha_v2.html")
+
+
+async def test_a_secret_in_what_the_service_would_be_told_is_not_told(hands: Hands, service: SolverService) -> None:
+    hands.context.sensitive = SensitiveData.read({"user": "recaptcha_v2.html"})
+    await hands.open("captcha_recaptcha_v2.html")
+    receipt = await hands.act("solve_captcha")
+    assert receipt.status is ReceiptStatus.BLOCKED
+    assert "told a secret" in receipt.text
+    assert service.tasks == []
 
 
 async def test_nothing_of_ours_is_in_a_page_before_a_captcha_is_to_be_solved(hands: Hands) -> None:
