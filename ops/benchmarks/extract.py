@@ -108,7 +108,11 @@ def _processor_seconds(appliance: Instance) -> float:
 
 
 def _browsers(appliance: Instance) -> list[psutil.Process]:
-    return [process for process in appliance.processes() if "chrom" in process.name()]
+    found: list[psutil.Process] = []
+    for process in appliance.processes():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found += [process] if "chrom" in process.name() else []
+    return found
 
 
 def _figures(rounds: list[Round], by_hand: list[bare.Extraction]) -> list[Figure]:
