@@ -44,6 +44,7 @@ class ReadPages(Parameters):
 
 async def _read_pages(context: ActionContext, parameters: ReadPages) -> Receipt:
     wanted = _chosen(context, parameters)
+    await context.browser.code_tab.leave()
     reading = _Reading(context, wanted, context.links.panel)
     await _tell_pressure(context, len(wanted))
     try:

@@ -148,6 +148,8 @@ class Registry:
         """Do the action and return its receipt; raises only BrowserLost and RunEnding."""
         action = self._actions[parsed.name]
         started = time.monotonic()
+        if action.touches_page:
+            await context.browser.code_tab.leave()
         targets = await take_targets(context.browser, parsed.parameters) if action.touches_page else ()
         receipt = await _run_safely(action, context, parsed.parameters)
         note_look(context, parsed.name, receipt)

@@ -15,10 +15,12 @@ from pydantic import ValidationError
 
 from appliance.actions.answers import STORE_ACTIONS
 from appliance.actions.base import Action, ActionContext, Parameters
+from appliance.actions.bulk import READ_PAGES, ReadPages
 from appliance.actions.clipboard import RECALL, REMEMBER
 from appliance.actions.code import DEADLINE_SECONDS, as_expression, run_in_page
 from appliance.actions.files import read_text
 from appliance.actions.http import HttpFetch, keep_bytes, request
+from appliance.actions.page_files import PAGES_FILE
 from appliance.browser.cdp import CdpError
 from appliance.browser.documents import html_of
 from appliance.browser.frames import ScriptFailed
@@ -90,6 +92,7 @@ class ScriptCalls:
             "browser.frame_evaluate": (_FrameCode, self._frame_evaluate),
             "browser.wait_for_frame": (_FrameWait, self._wait_for_frame),
             "browser.navigate": (_Address, self._navigate),
+            "browser.read_pages": (ReadPages, self._read_pages),
             "fetch": (HttpFetch, self._fetch),
             "read_file": (_Name, self._read_file),
             "write_file": (_Writing, self._write_file),
@@ -139,8 +142,13 @@ class ScriptCalls:
             raise ActionFailed(receipt.text)
         return receipt.carried or receipt.text
 
-    async def _evaluate(self, parameters: _Code) -> Any:
+    async def _touch(self) -> None:
+        """Take note that the page is worked with, which has to be in front for that."""
         self.has_touched = True
+        await self._context.browser.code_tab.leave()
+
+    async def _evaluate(self, parameters: _Code) -> Any:
+        await self._touch()
         value = await run_in_page(self._context, parameters.code)
         self._see(self._context.browser.tab.url, _read_by(value, parameters.code))
         return value
@@ -171,7 +179,7 @@ class ScriptCalls:
 
     async def _frame_evaluate(self, parameters: _FrameCode) -> Any:
         document, code = await self._find(parameters.frame), parameters.code
-        self.has_touched = True
+        await self._touch()
         value = await self._in_frame(document, code)
         self._see(document.url, _read_by(value, code))
         return value
@@ -189,6 +197,7 @@ class ScriptCalls:
         return None
 
     async def _wait_for_frame(self, parameters: _FrameWait) -> str:
+        await self._context.browser.code_tab.leave()
         tab = self._context.browser.tab
         end = monotonic() + min(max(parameters.seconds, 0.0), MAX_WAIT)
         while True:
@@ -203,11 +212,16 @@ class ScriptCalls:
             await tab.activity.wait(min(left, FRAME_POLL))
 
     async def _navigate(self, parameters: _Address) -> dict[str, Any]:
-        self.has_touched = True
+        await self._touch()
         navigation = await self._context.browser.tab.navigate(parameters.url)
         if navigation.error is not None:
             raise ActionFailed(f"{parameters.url} was not opened: {navigation.error}.")
         return {"url": navigation.to_url, "status": navigation.status}
+
+    async def _read_pages(self, parameters: ReadPages) -> Any:
+        """Read pages as the action does, and return the whole of what it keeps in a file."""
+        await self._act(READ_PAGES, parameters.model_dump(exclude_none=True))
+        return json.loads(self._context.scratchpad.read(PAGES_FILE))
 
     async def _fetch(self, parameters: HttpFetch) -> dict[str, Any]:
         answer = await request(self._context, parameters)

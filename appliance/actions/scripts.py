@@ -1,9 +1,12 @@
 """The action that runs a Python script of the model's in the sandbox."""
 
+import asyncio
+
 from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.actions.script_calls import ScriptCalls
+from appliance.browser.code_tab import Stage
 from appliance.errors import ActionFailed, MachineFault
 from appliance.filenames import clean_name, free_name
 from appliance.words import ReceiptStatus
@@ -31,15 +34,26 @@ async def _run_code_file(context: ActionContext, parameters: RunCodeFile) -> Rec
     calls = ScriptCalls(context)
     if parameters.url is not None:
         await calls.functions.call("browser.navigate", {"url": parameters.url})
+    showing = asyncio.create_task(_show(context, name, parameters.code, Stage.RUNNING))
     try:
         outcome = await context.sandbox.run(name, parameters.code, calls.functions)
+        await showing
     except MachineFault as fault:
         raise ActionFailed(f"{name} was not run: {fault.message}") from fault
+    finally:
+        showing.cancel()
     receipt = _receipt(context, name, context.sensitive.redact_all(outcome), calls)
+    if context.browser.code_tab.is_in_front:
+        stage = Stage.DONE if receipt.status is ReceiptStatus.OK else Stage.FAILED
+        await _show(context, name, parameters.code, stage, receipt.carried or receipt.text)
     if calls.has_touched:
         await context.browser.settle()
     await context.tell("script_run", f"{receipt.text} It has {len(parameters.code.splitlines())} lines.")
     return receipt
+
+
+async def _show(context: ActionContext, name: str, code: str, stage: Stage, output: str = "") -> None:
+    await context.browser.code_tab.show(name, context.sensitive.redact(code), stage, output)
 
 
 def _script_name(wanted: str) -> str:
@@ -101,9 +115,10 @@ RUN_CODE_FILE = Action(
     "run_code_file",
     "Save a Python script among your files and run it at once; variables last from script to script. To be awaited: "
     "fetch(url, method, headers, body) with .status .text .json(), and browser.evaluate(js) get_html() frames() "
-    "navigate(url) frame_text(f) frame_jsonld(f) frame_evaluate(f, js) wait_for_frame(f), f being a part of a frame's "
-    "address. Also read_json, save_json, open, list_files, remember, recall. What is printed and the last expression's "
-    "value are shown. No network or processes of its own; 120 s per cell (begun by # %%), 300 s in all.",
+    "navigate(url) read_pages(urls) frame_text(f) frame_jsonld(f) frame_evaluate(f, js) wait_for_frame(f), f being a "
+    "part of a frame's address. Also read_json, save_json, open, list_files, remember, recall. What is printed and the "
+    "last expression's value are shown. No network or processes of its own; 120 s per cell (begun by # %%), 300 s in "
+    "all.",
     RunCodeFile,
     _run_code_file,
     deadline=SCRIPT_SECONDS + 60,

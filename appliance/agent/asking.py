@@ -13,6 +13,8 @@ from appliance.agent.repair import read_plan
 from appliance.agent.retries import RetryingModel
 from appliance.agent.step import Plan, Step
 from appliance.agent.window import corrected
+from appliance.agent.writing import Writing
+from appliance.browser.code_tab import Stage
 from appliance.errors import ActionFailed, ReplyMalformed, RunFailed
 from appliance.models.base import ModelRequest, Reply
 from appliance.words import FailureKind
@@ -40,7 +42,7 @@ class Asking:
         started = time.monotonic()
         while True:
             clock.begin(self._model.longest(request))
-            reply = await self._model.ask(request)
+            reply = await self._ask_once(request, is_delivery=step.limit is not None)
             await self._warn(reply)
             try:
                 step.plan = self._read(reply, is_delivery=step.limit is not None)
@@ -49,6 +51,20 @@ class Asking:
             else:
                 step.think_ms = round((time.monotonic() - started) * 1000)
                 return reply
+
+    async def _ask_once(self, request: ModelRequest, *, is_delivery: bool) -> Reply:
+        """Return the reply; where it may hold a script, people see that being written."""
+        if self._context.sandbox is None or is_delivery:
+            return await self._model.ask(request)
+        writing = Writing(self._show)
+        try:
+            return await self._model.ask(request, writing.take)
+        finally:
+            await writing.finish()
+
+    async def _show(self, name: str, code: str) -> None:
+        clean = self._context.sensitive.redact
+        await self._context.browser.code_tab.show(clean(name), clean(code), Stage.WRITING)
 
     def _read(self, reply: Reply, *, is_delivery: bool) -> Plan:
         plan = read_plan(reply, self._registry, only_done=is_delivery)

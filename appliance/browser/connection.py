@@ -11,6 +11,7 @@ from typing import Any
 import structlog
 
 from appliance.browser.cdp import LOST, CdpConnection, CdpError
+from appliance.browser.code_tab import CodeTab
 from appliance.browser.collector import Collector, Reading
 from appliance.browser.documents import Answer, html_of, run_in_all
 from appliance.browser.downloads import Downloads
@@ -47,6 +48,7 @@ class Browser:
         self.lost = asyncio.Event()
         self.downloads = Downloads(cdp, downloads_dir)
         self.tabs = Tabs(cdp, policy)
+        self.code_tab = CodeTab(self)
         self._collectors: dict[str, Collector] = {}
         self._reading = Reading()
         self._adopted: dict[int, Element] = {}
@@ -134,6 +136,7 @@ class Browser:
         or a crashed tab gives an observation with a note and without lines. Raises BrowserLost.
         """
         start = monotonic()
+        await self.code_tab.leave()
         tab = self.tab
         from_line, self._from_line = from_line or self._from_line, 0
         mark = self._mark_of(tab)

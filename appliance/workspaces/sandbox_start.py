@@ -45,7 +45,7 @@ def find_starter() -> Starter | str:
     if os.geteuid() == 0:
         return Direct()
     if keeper := os.environ.get(KEEPER, ""):
-        if Path(keeper).exists():
+        if os.access(keeper, os.W_OK):
             return Keeper(Path(keeper))
         return "No keeper runs, as the container was started as an ordinary user: start it as compose.yaml does."
     return "The server runs as an ordinary user and cannot start programs as another: start it as root or in the image."

@@ -176,6 +176,17 @@ async def test_requests_are_made_by_the_server_many_at_once(scripting: Scripting
     assert await scripting.value(code) == "[12, true, true, true]"
 
 
+async def test_pages_are_read_in_bulk_and_come_as_values(scripting: Scripting) -> None:
+    await scripting.hands.open("product.html")
+    urls = [scripting.hands.site.url(f"/{name}.html") for name in ("product", "frame")]
+    code = (
+        f"pages = await browser.read_pages({urls!r})\n[[p['title'] for p in pages], 'Inner text' in pages[1]['text']]"
+    )
+    title = await scripting.hands.js("document.title")
+    assert json.loads(await scripting.value(code)) == [[title, "Inner"], True]
+    assert len(await scripting.hands.browser.list_tabs()) == 1
+
+
 async def test_files_of_the_agent_are_shared_with_scripts(scripting: Scripting) -> None:
     pad = scripting.hands.context.scratchpad
     pad.write("in.csv", "a,b\n1,2\n")
@@ -272,3 +283,32 @@ async def test_a_function_that_is_not_there_is_refused(scripting: Scripting) -> 
         await calls.functions.call("browser.close", {})
     with pytest.raises(Exception, match="code: Field required"):
         await calls.functions.call("browser.evaluate", {})
+
+
+async def code_tab_says(scripting: Scripting) -> str:
+    """Return the text of the code tab, "" when there is none."""
+    tab = scripting.hands.browser.code_tab._tab
+    return "" if tab is None else str(await tab.run("() => document.body.innerText"))
+
+
+async def test_a_script_and_what_it_printed_are_shown_in_a_tab_of_its_own(scripting: Scripting) -> None:
+    await scripting.hands.open("product.html")
+    before = await scripting.hands.browser.list_tabs()
+    await scripting.value("total = 6 * 7  # <b>not bold</b>\nprint('The sum is', total)\n'ok'")
+    said = await code_tab_says(scripting)
+    assert "total = 6 * 7  # <b>not bold</b>" in said
+    assert "The sum is 42" in said
+    assert "done" in said
+    assert await scripting.hands.browser.list_tabs() == before
+
+    seen = await scripting.hands.browser.observe()
+    assert len(seen.tabs) == len(before)
+    assert seen.screenshot is not None
+    assert await code_tab_says(scripting) == ""
+
+
+async def test_the_page_is_in_front_when_a_script_works_with_it(scripting: Scripting) -> None:
+    await scripting.hands.open("product.html")
+    frame = "new Promise((done) => requestAnimationFrame(() => done(document.visibilityState)))"
+    assert await scripting.value(f"await browser.evaluate({frame!r})") == "visible"
+    assert await code_tab_says(scripting) == ""
