@@ -1,9 +1,11 @@
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from appliance.errors import ContextOverflow, MoneySpent, RunFailed
+from appliance.models.autopilot import Autopilot
 from appliance.models.base import Purpose, Text
 from appliance.words import FailureKind, ReceiptStatus
 from tests.appliance.actions.conftest import Hands
@@ -225,3 +227,14 @@ async def test_an_address_that_the_page_does_not_have_sign_for_sign_is_taken_out
     assert kept == [*links[:7], *links[8:]]
     assert altered not in done.carried + done.text
     assert "1 address(es) in the answer that the page does not have taken out" in done.text
+
+
+async def test_a_model_that_reads_the_page_itself_is_asked_once(hands: Hands):
+    await with_rows(hands, 9_000)
+    context = replace(hands.context, model=Autopilot())
+    done = await hands.registry.run(context, hands.registry.parse({"extract": {"query": "rows"}}))
+    assert done.carried is not None
+    assert done.carried.startswith("# Second\n\n# Second page")
+    assert done.carried.count("(Cut here: ") == 1
+    assert "parts" not in done.text
+    assert "start_from_char" not in done.text
