@@ -1,6 +1,5 @@
 """Reads a document's HTML into clean Markdown and the facts it states about itself."""
 
-import json
 import re
 from collections.abc import Iterator
 from itertools import count
@@ -12,8 +11,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from appliance.browser.entries import find_entries
 from appliance.browser.labels import find_labelled, text_of
+from appliance.browser.linked_data import read_block
 from appliance.content import Content
-from appliance.surrogates import make_whole
 
 NOISE = (
     "script, style, noscript, template, svg, iframe, object, embed, canvas, link, meta, nav, footer, dialog,"
@@ -93,34 +92,7 @@ def _linked_data(tree: LexborHTMLParser) -> Iterator[dict[str, Any]]:
         kind = (node.attributes.get("type") or "").partition(";")[0].strip().lower()
         if kind != "application/ld+json":
             continue
-        text = re.sub(r"^\s*(<!--|//<!\[CDATA\[|/\*<!\[CDATA\[\*/)|(-->|//\]\]>|/\*\]\]>\*/)\s*$", "", node.text())
-        try:
-            # Raw line breaks inside strings are common, and harmless.
-            found = json.loads(make_whole(text), strict=False)
-        except (ValueError, RecursionError):
-            continue
-        yield from _objects(found)
-
-
-def _objects(found: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(found, list):
-        for item in _as_list(found):
-            yield from _objects(item)
-    elif isinstance(found, dict):
-        thing: dict[str, Any] = dict(_as_dict(found))
-        graph = thing.pop("@graph", None)
-        if graph is None or set(thing) - {"@context", "@id"}:
-            yield thing
-        if graph is not None:
-            yield from _objects(graph)
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value
-
-
-def _as_dict(value: Any) -> dict[str, Any]:
-    return value
+        yield from read_block(node.text())
 
 
 def _meta(tree: LexborHTMLParser) -> Iterator[tuple[str, str]]:
