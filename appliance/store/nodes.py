@@ -9,7 +9,8 @@ from urllib.parse import quote, unquote
 from appliance.errors import SchemaUnusable
 
 JSON_KINDS = ("string", "number", "integer", "boolean", "array", "object")
-MAX_VISITS = 1_000
+MAX_VISITS = 50_000
+"""Parts that are gone through for one schema; unions of unions multiply."""
 _ADDRESS = "urn:pilothouse:answer"
 _LENIENT = ("uri", "iri", "uri-reference", "iri-reference")
 """Formats that addresses of real pages often miss; such fields are checked against what pages show instead."""
@@ -82,6 +83,7 @@ class Schemas:
         """Take over a document in a registry; use `read`."""
         self._document = document
         self._registry = registry
+        self._visits = 0
 
     @classmethod
     def read(cls, document: dict[str, Any]) -> "Schemas":
@@ -89,9 +91,11 @@ class Schemas:
         import jsonschema_rs  # noqa: PLC0415  (only runs with a schema need it)
 
         plain = {key: value for key, value in document.items() if key != "$id"}
+        name = document.get("$id")
+        named = [(name, document)] if isinstance(name, str) and "://" in name else []
         try:
             jsonschema_rs.validator_for(document, offline=True)
-            registry = jsonschema_rs.Registry([(_ADDRESS, plain)])
+            registry = jsonschema_rs.Registry([(_ADDRESS, plain), *named])
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
             raise SchemaUnusable(str(error).splitlines()[0]) from error
         return cls(plain, registry)
@@ -128,6 +132,11 @@ class Schemas:
         kept = {key: value for key, value in first.merged.items() if key in ("title", "description")}
         return Node(merged={**kept, "anyOf": [node.merged for node in nodes]}, enum=enum, kinds=kinds)
 
+    def places_of(self, node: Node, name: str) -> list[str]:
+        """Return where a property is described: by the part itself, or else by the kinds of its union."""
+        inner = (self.places_of(self.resolve([pointer]), name) for pointer in node.branches)
+        return node.places.get(name, [])[:1] or [place for places in inner for place in places]
+
     def kinds(self, node: Node) -> tuple[str, ...]:
         """Return the JSON types, other than null, that a value may have; none when any will do."""
         if node.kinds:
@@ -148,9 +157,12 @@ class Schemas:
 
     def _visit(self, pointer: str, node: Node, visited: set[str]) -> None:
         part = self._look_up(pointer)
-        if pointer in visited or not isinstance(part, dict) or len(visited) > MAX_VISITS:
+        if pointer in visited or not isinstance(part, dict):
             return
         visited.add(pointer)
+        self._visits += 1
+        if self._visits > MAX_VISITS:
+            raise SchemaUnusable("its parts refer to each other in too many ways")
         schema = cast("dict[str, Any]", part)
         self._merge(pointer, schema, node)
         reference = schema.get("$ref")

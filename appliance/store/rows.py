@@ -79,7 +79,11 @@ def required_of(shape: RecordShape, value: dict[str, Any]) -> frozenset[str]:
 
 def fitting_branches(shape: RecordShape, value: dict[str, Any]) -> tuple[RecordShape, ...]:
     """Return the kinds of record, of those that a union allows, which can have all these fields with these values."""
-    return tuple(branch for branch in shape.branches if not misfits(branch, value))
+    return tuple(
+        branch
+        for branch in shape.branches
+        if not misfits(branch, value) and (not branch.branches or fitting_branches(branch, value))
+    )
 
 
 def misfits(branch: RecordShape, value: dict[str, Any]) -> list[str]:

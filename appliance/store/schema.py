@@ -122,6 +122,13 @@ class AnswerSchema:
         large.
         """
         _check_size(document)
+        try:
+            return cls._read(document)
+        except RecursionError as error:
+            raise SchemaUnusable("a part of it is nothing but itself again") from error
+
+    @classmethod
+    def _read(cls, document: dict[str, Any]) -> "AnswerSchema":
         schemas = Schemas.read(document)
         whole = schemas.part("")
         root = schemas.resolve([""])
@@ -190,7 +197,7 @@ def _record(schemas: Schemas, node: Node, part: Part) -> RecordShape:
     branches = tuple(
         _record(schemas, node.with_branch(branch), part)
         for branch, part in zip(nodes, parts, strict=True)
-        if "object" in branch.kinds or branch.places
+        if "object" in schemas.kinds(branch)
     )
     places: dict[str, list[str]] = {name: list(pointers) for name, pointers in node.places.items()}
     if len(places) > MAX_FIELDS:
@@ -201,7 +208,7 @@ def _record(schemas: Schemas, node: Node, part: Part) -> RecordShape:
         for field in branch.fields:
             if field.name not in known:
                 known.add(field.name)
-                fields.append(_joined(schemas, field.name, node, nodes, branches))
+                fields.append(_joined(schemas, field.name, node, branches))
     is_closed = node.merged.get("additionalProperties") is False
     own = own_url_among((field.name, field.role) for field in fields)
     fields = [replace(field, role=OWN_URL) if field.name == own else field for field in fields]
@@ -219,14 +226,11 @@ def _field(schemas: Schemas, name: str, pointers: list[str], owner: Node) -> Fie
     return _shape(schemas, name, schemas.part(*pointers), schemas.resolve(pointers), name in owner.required)
 
 
-def _joined(
-    schemas: Schemas, name: str, node: Node, nodes: list[Node], branches: tuple[RecordShape, ...]
-) -> FieldShape:
+def _joined(schemas: Schemas, name: str, node: Node, branches: tuple[RecordShape, ...]) -> FieldShape:
     """Return a field that only kinds of a union have: it takes what any of them takes."""
-    pointers = [branch.places[name][0] for branch in nodes if name in branch.places]
-    part = schemas.any_of(pointers)
+    pointers = schemas.places_of(node, name)
     is_required = name in node.required or all(name in branch.required for branch in branches)
-    return _shape(schemas, name, part, schemas.union(pointers), is_required)
+    return _shape(schemas, name, schemas.any_of(pointers), schemas.union(pointers), is_required)
 
 
 def _shape(schemas: Schemas, name: str, part: Part, node: Node, is_required: bool) -> FieldShape:

@@ -239,6 +239,12 @@ def test_kinds_of_a_union_are_told_apart_and_each_has_its_own_fields():
     store.add_item({"kind": "Film", "minutes": 90})
     assert store.is_valid
     assert "it fits none of the kinds of record" in refusal(store.add_item, {"kind": "film", "pages": 3})
+    nested = {"oneOf": [{"$ref": "#/$defs/Printed"}, record("song", seconds={"type": "integer"})]}
+    printed = {"oneOf": [record("map", scale={"type": "integer"}), record("book", pages={"type": "integer"})]}
+    store = make_store({"type": "array", "items": nested, "$defs": {"Printed": printed}})
+    store.load_rows([{"kind": "book", "pages": 3}, {"kind": "song", "seconds": 90}, {"kind": "map"}])
+    assert store.gaps() == (Gap(2, "scale"),)
+    assert "it fits none" in refusal(store.update_item, 2, {"pages": 9})
 
 
 def test_a_value_of_several_types_stays_what_it_is():
