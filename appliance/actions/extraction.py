@@ -230,7 +230,7 @@ def _see(context: ActionContext, content: Content) -> None:
 
 EXTRACT = Action(
     "extract",
-    "Have the whole page read for a query, beyond what is in view, a long one part by part; long answers are kept in a "
+    "Have the whole page read for a query, a long one part by part; long answers are kept in a "
     "file. extract_links keeps the addresses of links; start_from_char goes on in a long page.",
     Extract,
     _extract,

@@ -180,8 +180,8 @@ def _without_fence(text: str) -> str:
 
 DONE = Action(
     "done",
-    "End the run with your answer in text, as JSON if there is an answer schema. success is false if the task could "
-    "not be done in full. files_to_display are files of yours that belong to the answer.",
+    "End the run with your answer in text. success is false if the task could not be done in full. files_to_display "
+    "are files of yours that belong to the answer.",
     Done,
     _done,
     touches_page=False,

@@ -136,6 +136,10 @@ class Registry:
         """Return the seconds after which an action is given up; raises KeyError for an unknown one."""
         return self._actions[name].deadline
 
+    def knows(self, name: str) -> bool:
+        """Whether there is an action of this name."""
+        return name in self._actions
+
     def is_desk_work(self, name: str) -> bool:
         """Whether an action, also an unknown one, neither reads nor changes the browser."""
         return name in self._actions and self._actions[name].is_desk_work

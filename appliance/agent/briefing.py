@@ -60,11 +60,12 @@ class Briefing:
 
     def _compose(self, step: Step, clocks: Clocks) -> ModelRequest:
         scratchpad = self._context.scratchpad
-        notes = Notes(scratchpad.describe(is_evidence), scratchpad.todo)
+        store = self._context.store
+        answer = store.coverage_line if store is not None else ""
+        notes = Notes(scratchpad.describe(is_evidence), scratchpad.todo, answer)
         request = self._window.compose(step, notes, self._notices(step), with_image=self._context.model.sees_images)
         slowness = self._context.model.slowness(request.effort)
         assert request.scene is not None
-        store = self._context.store
         coverage = store.coverage() if store is not None else None
         scene = replace(request.scene, links=self._context.links, coverage=coverage)
         return replace(request, timeout=clocks.model_call * slowness, scene=scene)
@@ -77,7 +78,7 @@ class Briefing:
         if self.demand is not None:
             notices.append(self.demand)
         if step.limit is not None:
-            notices.append(prompt.delivery_notice(step.limit))
+            notices.append(prompt.delivery_notice(step.limit, is_filled_in=self._context.store is not None))
         elif progress.is_stuck:
             notices.append(prompt.stuck_notice(progress.count, progress.facts, must_replan=progress.must_replan))
         return tuple(notices)

@@ -22,7 +22,7 @@ from appliance.agent.step import Step
 from appliance.browser.observation import Observation, Screenshot
 from appliance.models.base import Image, Message, ModelRequest, Purpose, ReplyShape, Scene, Text
 
-MAX_PROMPT = 19_600
+MAX_PROMPT = 19_500
 """Characters a prompt is to have at most, the task's own length and what an action fetched not counted."""
 MAX_PAGE = 7_000
 MAX_READ_ONCE = 60_000
@@ -33,11 +33,14 @@ PICTURES = 2
 
 _ORDINARY_TASK = 1_000
 _TAIL = 1_500
+_ORDINARY_RULES = 9_450
+_LEAST_PAGE = 3_000
 _MIN_HISTORY, _MAX_HISTORY = 1_800, 6_000
 _MIN_PAGE, _MIN_READ_ONCE = 1_000, 600
 _SMALL_CHANGES = 700
 _MAX_TODO = 1_400
 _MAX_LISTING = 600
+_MAX_ANSWER = 600
 _FILES_STEP = 500
 _MIN_WHOLE, _MAX_WHOLE = 2_000, 16_000
 _NO_LIMIT = 1_000_000
@@ -49,10 +52,11 @@ _CODE_MODE = "Code mode: nothing touched the page since, so it was not read agai
 
 @dataclass(frozen=True)
 class Notes:
-    """The agent's own files as they are shown: a listing, and the plan in full."""
+    """The agent's own files as they are shown: a listing, and the plan in full; and what its answer has so far."""
 
     listing: str = ""
     todo: str = ""
+    answer: str = ""
 
 
 @dataclass
@@ -95,7 +99,12 @@ class Window:
         self._assignment = assignment
         self._limit = limit or ContextLimit()
         self._ceiling = int(0.9 * self._limit.characters)
-        self._system = prompt.system_prompt(registry.describe(), assignment.system_prompt_extension)
+        answer = "filled" if registry.knows("set_field") else "text"
+        self._system = prompt.system_prompt(
+            registry.describe(),
+            assignment.system_prompt_extension,
+            answer=answer if assignment.output_schema is not None else None,
+        )
         self._shape = ReplyShape("reply", _SHAPE_MEANING, registry.reply_schema(), reply_outline())
         self._task = prompt.task_block(assignment, today, self._limit.characters // 8)
         self._goal = ""
@@ -130,6 +139,7 @@ class Window:
         self._show_files(notes)
         changes = self._show_page(step.number, observation, with_image=with_image)
         tail = [f"<page_changes>\n{fence(changes)}\n</page_changes>"] if changes is not None else []
+        tail += [f"<answer>\n{fence(cut(notes.answer, _MAX_ANSWER))}\n</answer>"] if notes.answer else []
         tail += [f"<notice>\n{notice}\n</notice>" for notice in notices]
         with_pictures = with_image and not observation.is_stub
         parts = self._parts(with_pictures=with_pictures)
@@ -287,7 +297,10 @@ class Window:
     def _room_for_page(self) -> int:
         """Return the characters that a page may take."""
         rest = self._size_around() + len(self._task_and_goal()) + self._history.size + _TAIL
-        return min(MAX_PAGE - self._size_of_files(), max(_MIN_PAGE, self._ceiling - rest))
+        # What more rules take, and files, which may be told twice, the page gives: it has room for its changes, too.
+        longer = max(0, self._size_around() - _ORDINARY_RULES) + self._size_of_files()
+        most = max(_LEAST_PAGE, MAX_PAGE - int((1 + CHANGED_SHARE) * longer))
+        return min(most, max(_MIN_PAGE, self._ceiling - rest))
 
     def _size_of_files(self) -> int:
         """Return the characters that files take from the page, in large steps, as the page is shown anew at each."""

@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 
 from appliance.actions.base import Receipt
-from appliance.actions.registry import Registry
+from appliance.actions.registry import ACTIONS, Registry
 from appliance.agent.archive import Archive
 from appliance.agent.assignment import Assignment
 from appliance.agent.compaction import ContextLimit
@@ -17,7 +17,8 @@ from appliance.events import ActionCall
 from appliance.models.base import Image, ModelRequest, Text
 from appliance.words import ReceiptStatus
 
-REGISTRY = Registry()
+REGISTRY = Registry([action for action in ACTIONS if action.needs is None])
+"""What a run has without an answer schema, scripts and captcha service."""
 TASK = "Find the price"
 
 

@@ -1,5 +1,6 @@
 import json
 from itertools import pairwise
+from statistics import median
 
 import pytest
 
@@ -56,3 +57,33 @@ async def test_what_the_changes_say_is_what_the_page_shows(finish: Finish, site:
     assert "value=Ann" in changes
     assert "+1" in changes.splitlines()
     assert "+Sent." in changes.splitlines()
+
+
+async def test_a_run_that_fills_in_an_answer_stays_small_and_tells_each_step_how_far_it_is(finish: Finish, site: Site):
+    fields = {name: {"type": "string"} for name in ("name", "amount", "note")}
+    item = {"type": "object", "properties": fields, "required": ["name", "amount"]}
+    schema = {"type": "object", "properties": {"items": {"type": "array", "items": item}}, "required": ["items"]}
+    open_page = {"navigate": {"url": site.url("/rows?nodes=1000")}}
+    adds = [
+        [
+            {"add_item": {"item": {"name": f"Row {number}", "amount": str(number)}}},
+            {"input": {"index": {"label": "Amount 3"}, "text": str(number)}},
+        ]
+        for number in range(25)
+    ]
+    outcome, work = await finish([open_page, *adds, DONE], max_steps=60, output_schema=schema)
+    assert outcome.is_successful
+    prompts = [prompt_of(request) for request in work.asked]
+    assert max(map(len, prompts)) <= LIMIT
+    shares = [shared(before, now) for before, now in pairwise(prompts[1:])]
+    assert median(shares) >= 0.85, shares
+    told = [prompt.rsplit("<answer>\n", 1)[1].split("\n</answer>")[0] for prompt in prompts]
+    assert told[0].startswith("0 items.")
+    assert told[-1].startswith("25 items: name, amount on all")
+    assert "mark_absent" in work.asked[0].text
+
+
+async def test_without_a_schema_nothing_is_said_of_an_answer_to_be_filled_in(finish: Finish, site: Site):
+    _, work = await finish([{"navigate": {"url": site.url("/rows")}}, DONE])
+    assert "<answer>" not in work.asked[0].text
+    assert "# The answer" not in work.asked[0].text

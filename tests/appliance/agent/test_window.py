@@ -133,7 +133,7 @@ def test_tabs_notes_and_scrolling_are_told_when_they_change():
     assert "cd34 Terms http://terms/" in told
     assert "The notes do not hold any more." in told
     window.remember(finished(2))
-    scroll = first.scroll.__class__(500, 0, 800)
+    scroll = first.scroll.__class__(500, 0)
     told = texts(ask(window, 3, observation(*DENSE, scroll=scroll)))[-1].text
     assert "(500 px above)" in told
     assert "(end of the page)" in told
