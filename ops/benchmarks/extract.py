@@ -21,6 +21,9 @@ from tests.stand_in import Received, StandIn
 from tests.system.instance import Instance, eventually
 
 FILE = "rows_draft.json"
+POLL = 0.1
+"""Seconds between two looks of a client at its session."""
+
 GAPS = {"navigate": 0.2, "find_links": 0.3, "read_pages": 1.6, "store-only step": 0.02}
 """What is measured from one answer of the model to the next request, with the limit of each in seconds."""
 
@@ -64,7 +67,7 @@ def _scenario(url: str) -> list[Any]:
 
 
 def _do_job(appliance: Instance, url: str, model: str, marker: str) -> Round:
-    """Submit the task, wait for its end as an eager client does, and look at what was delivered."""
+    """Submit the task, wait for its end as a client does, and look at what was delivered."""
     used = _processor_seconds(appliance)
     begun = time.time()
     task = f"Read every lamp at {url} {marker}"
@@ -75,7 +78,7 @@ def _do_job(appliance: Instance, url: str, model: str, marker: str) -> Round:
             running = running or time.time() - begun
         if time.time() - begun > 120:
             raise RuntimeError("The job did not end within 120 s.")
-        time.sleep(0.02)
+        time.sleep(POLL if running else 0.02)
         session = appliance.find(session)
     total = time.time() - begun
     if not session["isTaskSuccessful"] or not has_right_answer(session["output"], url):
