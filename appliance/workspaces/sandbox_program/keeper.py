@@ -32,13 +32,20 @@ def main(arguments: Sequence[str]) -> None:
         # The server opens its output anew, by name, as another user.
         with contextlib.suppress(OSError):
             os.fchmod(number, 0o622)
-    server = subprocess.Popen(command)
+    server: subprocess.Popen[bytes] | None = None
+    early: list[int] = []
 
     def pass_on(number: int, _: object) -> None:
-        server.send_signal(number)
+        if server is None:
+            early.append(number)
+        else:
+            server.send_signal(number)
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, pass_on)
+    server = subprocess.Popen(command)
+    for number in early:
+        server.send_signal(number)
     threading.Thread(target=keep, args=(listener, pwd.getpwnam(user).pw_uid), daemon=True).start()
     code = server.wait()
     sys.exit(code if code >= 0 else 128 - code)
