@@ -1,6 +1,17 @@
+import asyncio
 import json
+from decimal import Decimal
 
-from appliance.agent.reviewer import MAX_ANSWER, shortened
+import pytest
+
+from appliance.agent.assignment import Assignment
+from appliance.agent.budget import Budget
+from appliance.agent.metering import MeteredModel
+from appliance.agent.reviewer import MAX_ANSWER, Material, Reviewer, shortened
+from appliance.errors import RunFailed
+from appliance.words import FailureKind
+from tests.appliance.agent.conftest import open_model_of
+from tests.stand_in import StandIn
 
 
 def test_a_short_answer_is_shown_as_it_is():
@@ -19,3 +30,14 @@ def test_an_answer_that_stays_too_long_is_cut_and_says_how_much_is_missing():
         told = shortened(answer)
         assert len(told) == MAX_ANSWER
         assert told.endswith(" characters more)")
+
+
+async def test_a_review_takes_no_more_than_the_seconds_there_are_for_it():
+    task = Assignment("Find a lamp")
+    with StandIn({"steps": [{"wait": {}}], "reviews": [{"__hang__": True}]}) as stand_in:
+        model = open_model_of(stand_in, "anthropic")
+        metered = MeteredModel(model, Budget(task, lambda _: Decimal(0)), asyncio.Event())
+        with pytest.raises(RunFailed, match=r"within 0\.5 seconds") as raised:
+            await Reviewer(metered, task).review(Material("One lamp."), 0.5)
+        await model.close()
+    assert raised.value.failure is FailureKind.PROVIDER_TIMEOUT

@@ -7,7 +7,7 @@ import pytest
 
 from appliance.agent.rounds import MAX_ROUNDS
 from appliance.events import Reviewed
-from appliance.words import Ending, FailureKind
+from appliance.words import Ending
 from tests.appliance.agent.conftest import Finish, Prepare, Work, a_dollar_per_million
 
 RIGHT = {"reasoning": "All there.", "verdict": True, "failure_reason": ""}
@@ -184,13 +184,6 @@ async def test_a_stop_during_a_review_hands_over_the_answer(prepare: Prepare):
     assert (outcome.ending, outcome.output, outcome.is_successful) == (Ending.STOPPED, "One lamp.", True)
     assert work.recorded.closed is not None
     assert work.recorded.closed.output == "One lamp."
-
-
-async def test_the_time_of_a_run_that_ends_in_a_review_costs_no_answer(finish: Finish):
-    outcome, work = await finish({"steps": [done("One lamp.")], "reviews": [{"__hang__": True}]}, timeout=6.0)
-    assert (outcome.output, outcome.is_successful) == ("One lamp.", True)
-    assert outcome.failure in (None, FailureKind.SESSION_TIMEOUT)
-    assert len(reviews(work)) == 1
 
 
 async def test_the_record_holds_what_the_reviewer_said_and_a_reader_passes_over_it(finish: Finish):
