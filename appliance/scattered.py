@@ -13,7 +13,11 @@ UNMISTAKABLE = 10
 """From so many on, or with letters and digits among them, a value is taken out however it is grouped."""
 HIDDEN = "•"
 
-_ELEMENT = re.compile(r"\*?\[\d+\]<[^>\n]*>")
+_AROUND = re.compile(
+    r"\*?\[\d+\]<[^>\n]{0,2000}>"  # an element of an observation
+    r"|^(?:\([^)\n]{0,200}\) )?<[a-z][^>\n]{0,2000}>(?P<said>[^<>\n]{0,300}?) in [^<\n]{0,600}$",  # one that was found
+    re.MULTILINE,
+)
 _VALUE = re.compile(r"""\bvalue=("[^"\n]*"|[^\s>]*)""")
 _OTHER = re.compile(r"[\W_]+")
 
@@ -26,7 +30,7 @@ def mask_scattered(text: str, owners: Iterable[tuple[str, str]]) -> str:
     wanted = [(marker, bare) for marker, value in owners if len(bare := _bare(value)) >= FEWEST]
     if not wanted:
         return text
-    whole = _bare(_ELEMENT.sub(_said, text))
+    whole = _bare("".join(text[start:end] for start, end in _counting(text)))
     for marker, bare in wanted:
         if bare in whole:
             text = _mask(text, bare, marker)
@@ -37,14 +41,8 @@ def _bare(text: str) -> str:
     return _OTHER.sub("", text).lower()
 
 
-def _said(element: re.Match[str]) -> str:
-    """Return what an element line says inside its brackets: the value of a field."""
-    value = _VALUE.search(element[0])
-    return value[1] if value else ""
-
-
 def _mask(text: str, bare: str, marker: str) -> str:
-    places = list(_places(text))
+    places = [place for start, end in _counting(text) for place in range(start, end) if text[place].isalnum()]
     letters = "".join(text[place].lower()[:1] for place in places)
     replaced: dict[int, str] = {}
     start = letters.find(bare)
@@ -59,20 +57,17 @@ def _mask(text: str, bare: str, marker: str) -> str:
     return "".join(replaced.get(place, sign) for place, sign in enumerate(text))
 
 
-def _places(text: str) -> Iterator[int]:
-    """Yield where the letters and digits stand that count."""
+def _counting(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the pieces of the text that count, as their bounds: what pages say, the values of fields among it."""
     end = 0
-    for element in _ELEMENT.finditer(text):
-        yield from _plain_places(text, end, element.start())
-        value = _VALUE.search(element[0])
-        if value:
-            yield from _plain_places(text, element.start() + value.start(1), element.start() + value.end(1))
-        end = element.end()
-    yield from _plain_places(text, end, len(text))
-
-
-def _plain_places(text: str, start: int, end: int) -> Iterator[int]:
-    return (place for place in range(start, end) if text[place].isalnum())
+    for around in _AROUND.finditer(text):
+        yield end, around.start()
+        if value := _VALUE.search(around[0]):
+            yield around.start() + value.start(1), around.start() + value.end(1)
+        if around["said"] is not None:
+            yield around.span("said")
+        end = around.end()
+    yield end, len(text)
 
 
 def _is_meant(bare: str, places: list[int]) -> bool:

@@ -23,6 +23,8 @@ def redact(text: str, value: str = SECRET) -> str:
         "\n".join(f"[{number}]<button>{sign}" for number, sign in enumerate(SECRET, 1)),
         "\n".join(f"*[{number}]<input value={sign} at={8 * number},389>" for number, sign in enumerate(SECRET, 1)),
         "\n".join(f'[{number}]<input value="{sign}">' for number, sign in enumerate(SECRET, 1)),
+        "\n".join(f'<input size="1" value="{sign}"> in body > p#boxes > input' for sign in SECRET),
+        "\n".join(f'<button class="key">{sign} in body > p#buttons' for sign in SECRET),
         "\n".join(sign for sign in SECRET if sign.isalnum()),
         "HUNTER2 - SECRET",
         "hunt\ner2-sec\nret",
@@ -34,7 +36,7 @@ def test_a_secret_whose_signs_stand_apart_is_taken_out(text: str):
     assert clean.endswith("\nAfter it")
     assert clean.count(MARK) == 1
     assert "".join(sign for sign in clean if sign.isalnum()).count("hunter2secret") == 0
-    assert "s" not in clean.removeprefix("Before it").removesuffix("After it").replace(MARK, "").replace("<button>", "")
+    assert clean.count("•") >= len("hunter2secret") - 1
     assert clean.count("\n") == text.count("\n") + 2
 
 

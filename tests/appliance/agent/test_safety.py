@@ -1,5 +1,6 @@
 """What an agent's run tells of secrets and of refused addresses, on a real browser."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,24 @@ async def test_the_model_is_told_the_names_for_the_page_and_never_the_values(fin
         assert "hunter" not in place
     kept = [path for path in work.folder.rglob("*") if path.is_file() and b"hunter-22" in path.read_bytes()]
     assert kept == []
+
+
+async def test_the_model_does_not_read_a_secret_that_a_page_shows_sign_by_sign(finish: Finish, site: Site):
+    steps = [
+        {"navigate": {"url": site.url("/secret_scattered.html")}},
+        {"input": {"index": {"label": "Password"}, "text": "<secret>pw</secret>"}},
+        {"extract": {"query": "the signs"}},
+        {"search_page": {"pattern": "h - u"}},
+        {"find_elements": {"selector": "#boxes input"}},
+        DONE,
+    ]
+    outcome, work = await finish(steps, sensitive={site.url(""): {"pw": "hunter7secret"}})
+    assert outcome.is_successful
+    said = [text for request in work.stand_in.requests for text in request.texts]
+    assert any("[2]<button>" in text for text in said)
+    for text in said:
+        letters = re.findall(
+            r"^\s*(?:- )?(?:(?:\*?\[\d+\])?<(?:button>|[^>]*value=\"?))?([a-z0-9])\b", text, re.MULTILINE
+        )
+        assert "hunter7secret" not in "".join(letters)
+        assert "h - u - n" not in text
