@@ -15,16 +15,14 @@ class NoticeKind:
 
 _KINDS: Mapping[str, NoticeKind] = {
     "start_url": NoticeKind("memory", "startUrl", "memory"),
-    "found_links": NoticeKind("read", "find_links", "links"),
-    "read_pages": NoticeKind("read", "read_pages", "pages"),
-    "script_run": NoticeKind("code", "script", "code"),
-    "schema_seeded": NoticeKind("schema", "seed", "answer"),
-    "incomplete": NoticeKind("schema", "completeness", "answer"),
-    "store_delivered": NoticeKind("judge", "storeComplete", "answer"),
-    "reviewed": NoticeKind("judge", "review", "review"),
-    "review_dissent": NoticeKind("judge", "review", "review"),
-    "captcha": NoticeKind("interaction", "captcha", "captcha"),
-    "pressure": NoticeKind("system", "pressure", "machine"),
+    "found_links": NoticeKind("read", "find_links", "Links"),
+    "read_pages": NoticeKind("read", "read_pages", "Pages"),
+    "script_run": NoticeKind("code", "script", "Code"),
+    "schema_seeded": NoticeKind("schema", "seed", "Answer"),
+    "incomplete": NoticeKind("schema", "completeness", "Answer"),
+    "store_delivered": NoticeKind("judge", "storeComplete", "Answer"),
+    "captcha": NoticeKind("interaction", "captcha", "Captcha"),
+    "pressure": NoticeKind("system", "pressure", "Machine"),
 }
 
 

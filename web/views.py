@@ -12,6 +12,7 @@ from litestar.template import TemplateConfig
 
 from web import wording
 from web.answers import render_markdown
+from web.notices import kind_of
 from web.signin import viewer_of
 from web.static_files import StaticFiles
 
@@ -81,6 +82,7 @@ def _make_environment(files: StaticFiles) -> Environment:
         "host": wording.say_host,
         "first_line": wording.first_line,
         "receipt": wording.say_receipt,
+        "notice_kind": kind_of,
         "markdown": render_markdown,
     }
     return environment

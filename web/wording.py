@@ -46,10 +46,10 @@ def say_state(session: SessionRecord) -> StateWords:
 
 
 def _say_result(session: SessionRecord) -> StateWords:
-    if session.failure is not None:
-        return StateWords("failed", "failed")
     if session.is_successful:
         return StateWords("delivered", "delivered")
+    if session.failure is not None:
+        return StateWords("failed", "failed")
     if session.is_successful is False and session.output is not None:
         return StateWords("ended without success", "trouble")
     return StateWords("open" if session.status is SessionStatus.IDLE else "stopped", "resting")

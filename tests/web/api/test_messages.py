@@ -201,8 +201,6 @@ def read_until(lines: Any, summary: str) -> dict[str, Any]:
         ("script_run", "code", "script"),
         ("schema_seeded", "schema", "seed"),
         ("incomplete", "schema", "completeness"),
-        ("reviewed", "judge", "review"),
-        ("review_dissent", "judge", "review"),
         ("store_delivered", "judge", "storeComplete"),
         ("captcha", "interaction", "captcha"),
         ("pressure", "system", "pressure"),
