@@ -36,7 +36,7 @@ def close(scene: Scene, schema: AnswerSchema, own: dict[str, Any], notes: Notes,
             scene = yield move("The pages have been read.", "Note what they state and what not.", *todo[:MAX_ACTIONS])
             todo = todo[MAX_ACTIONS:]
         is_whole = not notes.is_cut and not notes.unread and _is_deliverable(scene.coverage, gaps, schema)
-        text = notes.tell(scene, task)
+        text = notes.tell(scene, task, () if attempt else own)
         done = {"done": {"text": text, "success": is_whole}}
         scene = yield move("The pages have been read.", "Say what is absent and hand in the answer.", *todo, done)
     reason = receipt_of(scene, "done").rstrip(".") or "it was sent back"

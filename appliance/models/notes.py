@@ -1,5 +1,6 @@
 """What the keyless model has to say about its answer: what it read, what is not stated, what it could not do."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from appliance.models.base import Scene
@@ -23,9 +24,9 @@ class Notes:
     unread: list[str] = field(default_factory=list[str])
     is_cut: bool = False
 
-    def tell(self, scene: Scene, task: str) -> str:
-        """Return the note to the person, in a few sentences."""
-        sentences = [self._reading(scene), self._absent(scene), self._dead(), self._rest()]
+    def tell(self, scene: Scene, task: str, given: Collection[str] = ()) -> str:
+        """Return the note to the person, in a few sentences; `given` are fields that are written together with it."""
+        sentences = [self._reading(scene), self._absent(scene, given), self._dead(), self._rest()]
         if beyond := beyond_reading(task):
             sentences.append(f"Autopilot only reads pages: it did not {', '.join(beyond)}.")
         return " ".join(filter(None, sentences))
@@ -38,11 +39,11 @@ class Notes:
         count = scene.coverage.items if scene.coverage is not None else 0
         return f"Read {pages}{behind}: {count} record{'' if count == 1 else 's'}."
 
-    def _absent(self, scene: Scene) -> str:
+    def _absent(self, scene: Scene, given: Collection[str]) -> str:
         if scene.coverage is None:
             return ""
         told = [_on(one, scene.coverage.items) for one in scene.coverage.item_fields if one.absent or one.missing]
-        told += [one.name for one in scene.coverage.fields if one.absent or one.missing]
+        told += [one.name for one in scene.coverage.fields if (one.absent or one.missing) and one.name not in given]
         return f"Not stated: {', '.join(told)}." if told else ""
 
     def _dead(self) -> str:
