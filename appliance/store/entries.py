@@ -34,11 +34,11 @@ class Entries:
         given, page = read_record(item, shape, "An item")
         seeds = {field.name: field.only_value for field in shape.fields if field.is_required and not shape.branches}
         seeds = {name: value for name, value in seeds.items() if value is not None and given.get(name) is None}
-        if not any(is_filled(value) for value in given.values()):
-            names = ", ".join(list(shape.by_name)[:20])
-            raise AnswerRefused(f"The item is empty; give what is known of its fields ({names}).")
         values = self._checker.check(shape, {**given, **seeds}, {}, page)
         filled = {name: value for name, value in values.items() if value is not None}
+        if not any(is_filled(value) for name, value in filled.items() if name not in seeds):
+            names = ", ".join(list(shape.by_name)[:20])
+            raise AnswerRefused(f"The item is empty; give what is known of its fields ({names}).")
         row = self.records.append(filled, page, self._tracer.origin(self._tracer.known(page or own_url(shape, filled))))
         for name in seeds:
             row.origins.pop(name, None)

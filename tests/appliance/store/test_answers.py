@@ -48,6 +48,7 @@ def test_a_record_is_added_field_by_field_checked_and_told_with_what_is_missing(
         ({"name": "Lamp", "price": float("nan")}, "nan is no JSON number"),
         ({}, "The item is empty; give what is known of its fields (name, price"),
         ({"rating": None}, "The item is empty"),
+        ({"name": "null", "price": "n/a"}, "The item is empty"),
         ("Lamp", "must be an object with the schema's fields"),
         ([1], "must be an object"),
         (None, "must be an object"),
