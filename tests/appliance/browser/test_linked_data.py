@@ -58,10 +58,11 @@ def leaves(value: Any) -> list[Any]:
     return [value]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 80), st.integers(0, 80), st.sampled_from(["", ",", '"', "}", "{", "[", "\\", ":", "\n", "x"]))
 def test_damage_anywhere_loses_values_but_makes_none_up(start: int, end: int, sign: str) -> None:
     whole = json.dumps(LAMP)
     damaged = whole[: min(start, end)] + sign + whole[max(start, end) :]
     for leaf in (leaf for one in read_block(damaged) for leaf in leaves(one)):
-        assert str(leaf) in damaged
+        spellings = (str(leaf), json.dumps(leaf).strip('"'))
+        assert any(one in damaged for one in spellings)
