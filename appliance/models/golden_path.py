@@ -123,7 +123,7 @@ class GoldenPath:
         """Read the pages, as many at once as can be, and add what is drafted from them."""
         self._asked.update(urls)
         pending = urls
-        while pending and scene.step <= scene.max_steps - STEPS_KEPT:
+        while pending and (pending is urls or scene.step <= scene.max_steps - STEPS_KEPT):
             portion = pending[:PAGES_PER_CALL]
             scene = yield move(
                 f"{len(urls)} links lead to pages of the same kind, {len(pending)} of them are still to be read.",

@@ -213,13 +213,14 @@ async def test_a_task_that_asks_for_judgement_is_told_that_there_was_none(finish
     assert len(outcome.output["lamps"]) == LAMPS
 
 
-async def test_a_run_out_of_steps_hands_in_what_it_has(finish: Finish, site: Site):
+@pytest.mark.parametrize("max_steps", [4, 7])
+async def test_a_run_out_of_steps_hands_in_what_it_has(finish: Finish, site: Site, max_steps: int):
     outcome, _ = await finish(
         [],
         provider="autopilot",
         task=f"List the lamps of {site.url('/market/paged?by=next')}",
         output_schema=SCHEMA,
-        max_steps=7,
+        max_steps=max_steps,
     )
     assert outcome.output["lamps"] == expected(site, *range(1, len(outcome.output["lamps"]) + 1))
     assert outcome.output["lamps"]
