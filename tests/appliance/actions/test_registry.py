@@ -14,7 +14,7 @@ NAMES = """navigate search go_back wait wait_for click hover drag scroll find_te
     select_dropdown upload_file answer_dialog switch close look search_page find_elements extract screenshot save_as_pdf
     evaluate write_file replace_file read_file checkpoint remember recall
     add_item update_item update_items set_field remove_items mark_absent read_output search_output add_items_from_file
-    update_items_from_file solve_captcha done find_links http_fetch
+    update_items_from_file solve_captcha done find_links read_pages http_fetch
     run_code_file"""
 
 
