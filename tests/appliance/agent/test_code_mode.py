@@ -41,6 +41,14 @@ async def test_after_desk_work_the_page_is_not_read_again(finish: Finish, site: 
     assert "code mode" not in work.asked[1].text.lower()
 
 
+async def test_after_pages_were_read_in_bulk_the_agents_own_page_is_not_read_again(finish: Finish, site: Site):
+    read = {"read_pages": {"urls": [site.url("/bulk/item?n=1"), site.url("/bulk/item?n=2")]}}
+    _, work = await finish([navigate(site), read, DONE])
+    assert "Read 2 of 2" in next(one.text for one in work.of(ActionFinished) if one.name == "read_pages")
+    assert [plan.screenshot is not None for plan in work.plans] == [False, True, False]
+    assert "code mode" in work.asked[2].text.lower()
+
+
 async def test_numbers_of_the_last_look_are_still_valid_after_desk_work(finish: Finish, site: Site):
     outcome, work = await finish([navigate(site), WRITE, WRITE | {}, {"click": {"index": 3}}, DONE])
     assert outcome.is_successful
