@@ -9,6 +9,7 @@ import os
 import pwd
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import sys
@@ -28,10 +29,7 @@ def main(arguments: Sequence[str]) -> None:
     if os.geteuid() != 0:
         os.execvp(command[0], command)
     listener = listen(path)
-    for number in (1, 2):
-        # The server opens its output anew, by name, as another user.
-        with contextlib.suppress(OSError):
-            os.fchmod(number, 0o622)
+    share_output()
     server: subprocess.Popen[bytes] | None = None
     early: list[int] = []
 
@@ -49,6 +47,14 @@ def main(arguments: Sequence[str]) -> None:
     threading.Thread(target=keep, args=(listener, pwd.getpwnam(user).pw_uid), daemon=True).start()
     code = server.wait()
     sys.exit(code if code >= 0 else 128 - code)
+
+
+def share_output() -> None:
+    """Let the server, another user, open this process's output anew by name, where it is a pipe or terminal."""
+    for number in (1, 2):
+        with contextlib.suppress(OSError):
+            if stat.S_ISFIFO(os.fstat(number).st_mode) or os.isatty(number):
+                os.fchmod(number, 0o622)
 
 
 def listen(path: str) -> socket.socket:

@@ -94,6 +94,20 @@ def test_the_keeper_runs_the_server_passes_signals_on_and_ends_with_its_code(tmp
     assert keeper.wait(30) == 7
 
 
+def test_the_server_may_open_the_output_anew_and_nothing_else_is_opened_to_others(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    look = [
+        sys.executable,
+        "-c",
+        "import os, sys; print(*(oct(os.fstat(number).st_mode & 0o777) for number in (1, 2)))",
+    ]
+    command = [sys.executable, "-I", "-S", "-c", START, str(ROOT), str(tmp_path / "socket"), "root", *look]
+    with log.open("w") as errors:
+        log.chmod(0o640)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=errors, text=True, check=True)
+    assert done.stdout == "0o622 0o640\n"
+
+
 def test_without_root_the_server_runs_by_itself(tmp_path: Path) -> None:
     # The interpreter of these tests may lie where another user cannot enter.
     start = START.replace("main(", "__import__('os').setuid(65534); main(")
