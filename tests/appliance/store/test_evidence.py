@@ -163,3 +163,16 @@ def test_an_address_is_read_on_the_page_that_shows_it():
     assert evidence.find(ware_url(4)) is None
     assert evidence.nearest_link(ware_url(22)) == ware_url(2)
     assert evidence.nearest_link("mailto:x") is None
+
+
+def test_a_part_of_a_longer_number_or_word_is_passed_over_on_the_way_to_the_whole():
+    evidence = Evidence()
+    see(
+        evidence,
+        LIST,
+        "There are 15 lamps, 5.5 metres, 1,005 in all. " + "Much else stands here. " * 9 + "It weighs 5 kg, a lamp",
+    )
+    for value in (5, "lamp"):
+        found = evidence.find(value)
+        assert found is not None
+        assert "weighs 5 kg, a lamp" in found.quote
