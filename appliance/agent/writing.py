@@ -14,7 +14,7 @@ PAUSE = 0.35
 """Seconds between two looks at what has been written."""
 UNNAMED = "script.py"
 _CALL = re.compile(r'"run_code_file"\s*:\s*\{')
-_TEXT = r'"((?:[^"\\]+|\\u[0-9a-fA-F]{4}|\\[^u])*)'
+_TEXT = r'"((?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+)'
 _NAME = re.compile(rf'"name"\s*:\s*{_TEXT}"')
 _CODE = re.compile(rf'"code"\s*:\s*{_TEXT}')
 

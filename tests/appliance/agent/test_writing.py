@@ -50,6 +50,12 @@ def test_a_name_that_comes_after_the_code_is_found() -> None:
     assert find_forming('{"run_code_file": {"code": "x = {\\"name\\": 1}') == Forming("script.py", 'x = {"name": 1}')
 
 
+def test_what_has_no_end_yet_is_passed_over_at_once() -> None:
+    begun = '{"run_code_file": {"code": "x = 1", "name": "' + "late" * 2_000
+    assert find_forming(begun) == Forming("script.py", "x = 1")
+    assert find_forming(begun + "\\u12") == Forming("script.py", "x = 1")
+
+
 def test_of_a_reply_that_is_begun_again_the_last_script_counts() -> None:
     text = json.dumps({"run_code_file": {"name": "a.py", "code": "a"}})
     assert find_forming(text + '{"run_code_file": {"name": "b.py", "code": "b') == Forming("b.py", "b")
