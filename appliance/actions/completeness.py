@@ -31,6 +31,8 @@ def what_lacks(context: ActionContext, store: AnswerStore) -> list[str]:
     found = open_fields(store)
     if not found and not store.is_touched:
         found.append("Nothing was written into the answer.")
+    if not found:
+        found += [f"The answer does not fit its schema: {defect}." for defect in store.breaches()]
     unlisted = _unlisted(context, store)
     if unlisted and not gate.told_links:
         gate.told_links = True

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, cast
 
 from appliance.errors import AnswerRefused, SchemaUnusable
@@ -9,6 +10,7 @@ from appliance.store.absences import Absences
 from appliance.store.checking import Checker
 from appliance.store.coercion import make_plain
 from appliance.store.coverage import Absence, Coverage, FieldCoverage, Gap
+from appliance.store.defects import defects_of
 from appliance.store.entries import Entries, read_record
 from appliance.store.evidence import Evidence, Provenance
 from appliance.store.guards import Guards
@@ -35,14 +37,14 @@ class AnswerStore:
 
     Records are objects with the schema's fields; keys of theirs that begin with an underscore (`_page`: the address
     that the record was drafted from) are never part of the answer. Every write raises AnswerRefused, saying what is
-    wrong and what to do, and has changed nothing then. `seeded` are the schema's own values that it began with.
+    wrong and what to do, and has changed nothing then. `writes` counts those that were taken. `seeded` are the schema's own values that it began with.
     """
 
     def __init__(self, schema: AnswerSchema, evidence: Evidence | None = None, links: Links | None = None) -> None:
         self.schema = schema
         self.evidence = evidence if evidence is not None else Evidence()
         self.links = links if links is not None else Links()
-        self.is_touched = False
+        self.writes = 0
         self._list = schema.list_field
         own = tuple(field for field in schema.fields if field.name != schema.list_field)
         self._shape = replace(schema.root, fields=own)
@@ -65,6 +67,11 @@ class AnswerStore:
         except SchemaUnusable:
             return None
         return cls(schema, evidence, links) if schema.can_be_filled else None
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether anything was written into it."""
+        return self.writes > 0
 
     @property
     def rows(self) -> list[Any]:
@@ -116,11 +123,12 @@ class AnswerStore:
 
     def defects(self, limit: int = MAX_DEFECTS) -> tuple[str, ...]:
         """Return what of the answer as it stands does not fit the schema, each in half a sentence."""
-        errors = self.schema.whole.validator.iter_errors(self.value)
-        return tuple(
-            f"{'/'.join(map(str, error.instance_path)) or 'the answer'}: {error.message[:200]}"
-            for _, error in zip(range(limit), errors, strict=False)
-        )
+        return tuple(islice(defects_of(self.schema, self.value), limit))
+
+    def breaches(self, limit: int = MAX_DEFECTS) -> tuple[str, ...]:
+        """Return those of the defects that are not there because a value was marked absent: too few records, say."""
+        absent = {pointer for pointer, source in self.provenance().items() if isinstance(source, Absence)}
+        return tuple(islice(defects_of(self.schema, self.value, absent), limit))
 
     def absences(self) -> dict[Gap, str]:
         """Return why fields were marked absent, of records and of the answer itself."""
@@ -380,7 +388,7 @@ class AnswerStore:
         return self._done(f"{text} {batch.text}".strip())
 
     def _done(self, text: str) -> Written:
-        self.is_touched = True
+        self.writes += 1
         return Written(text, self.coverage_line)
 
 

@@ -74,6 +74,17 @@ async def test_three_tries_without_progress_end_the_run_with_what_there_is_and_s
     assert len(work.asked) == 5
 
 
+async def test_an_answer_of_too_few_or_too_many_records_goes_back_and_passes_once_it_fits(finish: Finish, site: Site):
+    of_two: dict[str, Any] = json.loads(json.dumps(LENIENT))
+    of_two["properties"]["items"] |= {"minItems": 2, "maxItems": 2}
+    horn = {"add_item": {"item": {"name": "Horn", "price": 5}}}
+    steps = [open_page(site), [TOTAL, LAMP], DONE, [BELL, horn], DONE, [{"remove_items": {"indices": [1]}}, DONE]]
+    outcome, work = await finish(steps, output_schema=of_two)
+    assert "items:" in refused(work)[0] and "less than 2 items" in refused(work)[0]
+    assert len(refused(work)) == 2
+    assert (outcome.output["items"][1]["name"], outcome.is_successful) == ("Horn", True)
+
+
 async def test_a_value_that_came_in_between_gives_the_run_its_tries_anew(finish: Finish, site: Site):
     steps = [open_page(site), BELL, DONE, DONE, TOTAL, DONE, DONE, DONE]
     outcome, work = await finish(steps, output_schema=SCHEMA, max_steps=20)
