@@ -1,4 +1,4 @@
-"""Actions on the answer that a run fills in; each write is checked, told with what is still missing, and mirrored."""
+"""Actions on the answer that a run fills in; each write is checked and told with what is still missing."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,8 +13,6 @@ from appliance.store.answers import AnswerStore, Written
 from appliance.store.coercion import read_json
 from appliance.words import ReceiptStatus
 
-OUTPUT_NAME = "output.json"
-"""The file that always holds the answer as it stands."""
 DEFAULT_COUNT = 20
 MAX_COUNT = 200
 MAX_CHARACTERS = 24_000
@@ -203,16 +201,7 @@ async def _write(context: ActionContext, value: Any, write: Callable[[AnswerStor
         written = write(store)
     except AnswerRefused as error:
         return Receipt(ReceiptStatus.FAILED, f"Nothing was written. {_capital(error.message)}", lasting=error.message)
-    return Receipt(ReceiptStatus.OK, f"{written.text} {written.coverage_line}{mirror(context)}")
-
-
-def mirror(context: ActionContext) -> str:
-    """Write the answer as it stands to its file; returns a sentence when that cannot be done, else nothing."""
-    try:
-        context.scratchpad.write_bytes(OUTPUT_NAME, _store(context).to_json())
-    except ActionFailed as error:
-        return f" ({OUTPUT_NAME} does not show it: {error.message})"
-    return ""
+    return Receipt(ReceiptStatus.OK, f"{written.text} {written.coverage_line}")
 
 
 async def know_links(context: ActionContext, store: AnswerStore, value: Any) -> None:

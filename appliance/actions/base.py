@@ -92,13 +92,13 @@ class ActionContext:
     `watch` is that of an action which a dialog interrupted: its effect is measured once the dialog is answered.
     `partial` is what is handed over should the run end without an answer. `captchas` has captchas solved, None without
     a service for it; `purse` is the run's money. `sensitive` are the secrets that input may
-    fill in. `store` is the answer as far as it is filled in, None without a schema to fill. `gate` sees to it that it
-    is complete, but for the turn in which only the answer is accepted (`is_delivery`). `evidence` is what was read
-    so far, `links` what waits to be read, `pressure` what other sessions ask of the machine. `tell` puts a notice
-    (code, sentence) into the feed; `affords` says whether a call to the model of about so many tokens leaves enough of
-    the run's time and money for its answer; `keep_picture` stores one beside the screenshots of the steps and returns
-    its name, None when it was not kept. `step` is the number of the present step, `screenshot` the name of its picture.
-    `sandbox` is where scripts run, None on a machine that cannot have one.
+    fill in. `store` is the answer as far as it is filled in, None without a schema to fill. `mirrored` is
+    how many of its writes its file shows. `gate` sees to it that it is complete, but for the turn in which only the
+    answer is accepted (`is_delivery`). `evidence` is what was read so far, `links` what waits to be read, `pressure`
+    what other sessions ask of the machine. `tell` puts a notice (code, sentence) into the feed; `affords` says whether
+    a call to the model of about so many tokens leaves enough of the run's time and money for its answer;
+    `keep_picture` stores one beside the screenshots of the steps and returns its name, None when it was not kept.
+    `step` is the number of the present step, `screenshot` the name of its picture. `sandbox` is where scripts run, None on a machine that cannot have one.
     """
 
     browser: Browser
@@ -114,6 +114,7 @@ class ActionContext:
     links: Links = field(default_factory=Links)
     pressure: Pressure = field(default_factory=Pressure)
     store: AnswerStore | None = None
+    mirrored: int = 0
     gate: Gate = field(default_factory=Gate)
     is_delivery: bool = False
     guard: OutputGuard = field(default_factory=OutputGuard)

@@ -3,7 +3,7 @@
 import json
 from typing import Any, cast
 
-from appliance.actions.answers import know_links, mirror
+from appliance.actions.answers import know_links
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.actions.completeness import open_fields, shortcuts, what_lacks
 from appliance.errors import ActionFailed, AnswerRefused, AnswerShape, RunDone
@@ -97,7 +97,6 @@ async def _take_in(context: ActionContext, store: AnswerStore, document: Any) ->
         except AnswerRefused as error:
             refused.append(error.message)
     context.gate.note_filled(store)
-    mirror(context)
     if refused and not (context.is_delivery and store.is_touched):
         raise ActionFailed(
             f"done was not accepted: {' '.join(refused)[:2_000]} Correct it and call done again.",

@@ -28,6 +28,7 @@ from appliance.actions.gathering import FIND_LINKS
 from appliance.actions.http import HTTP_FETCH
 from appliance.actions.looking import LOOK
 from appliance.actions.measured import said
+from appliance.actions.mirror import mirror
 from appliance.actions.navigation import GO_BACK, NAVIGATE, SEARCH
 from appliance.actions.pointer import CLICK, DRAG, HOVER
 from appliance.actions.reading import FIND_ELEMENTS, SEARCH_PAGE
@@ -155,11 +156,16 @@ class Registry:
         if action.touches_page:
             await context.browser.code_tab.leave()
         targets = await take_targets(context.browser, parsed.parameters) if action.touches_page else ()
-        receipt = await _run_safely(action, context, parsed.parameters)
+        unmirrored = ""
+        try:
+            receipt = await _run_safely(action, context, parsed.parameters)
+        finally:
+            unmirrored = mirror(context)
         note_look(context, parsed.name, receipt)
         duration_ms = round((time.monotonic() - started) * 1000)
         url = receipt.url or context.browser.tab.url
-        receipt = replace(receipt, duration_ms=duration_ms, url=url, targets=targets)
+        text = receipt.text + unmirrored
+        receipt = replace(receipt, text=text, duration_ms=duration_ms, url=url, targets=targets)
         receipt = context.sensitive.redact_all(receipt)
         return context.guard.pass_on(context.scratchpad, context.step, parsed.name, parsed.parameters, receipt)
 

@@ -20,6 +20,7 @@ from appliance.actions.clipboard import RECALL, REMEMBER
 from appliance.actions.code import DEADLINE_SECONDS, as_expression, run_in_page
 from appliance.actions.files import read_text
 from appliance.actions.http import HttpFetch, keep_bytes, request
+from appliance.actions.mirror import mirror
 from appliance.actions.page_files import PAGES_FILE
 from appliance.browser.cdp import CdpError
 from appliance.browser.documents import html_of
@@ -235,6 +236,7 @@ class ScriptCalls:
         }
 
     async def _read_file(self, parameters: _Name) -> str:
+        mirror(self._context)
         return read_text(self._context, parameters.name)[1]
 
     async def _write_file(self, parameters: _Writing) -> str:
@@ -243,6 +245,7 @@ class ScriptCalls:
         return write(parameters.name, text).name
 
     async def _list_files(self, _: _Nothing) -> list[str]:
+        mirror(self._context)
         return [entry.name for entry in self._context.scratchpad.listing()]
 
     async def _inner(self) -> list[Document]:

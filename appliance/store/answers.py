@@ -37,7 +37,8 @@ class AnswerStore:
 
     Records are objects with the schema's fields; keys of theirs that begin with an underscore (`_page`: the address
     that the record was drafted from) are never part of the answer. Every write raises AnswerRefused, saying what is
-    wrong and what to do, and has changed nothing then. `writes` counts those that were taken. `seeded` are the schema's own values that it began with.
+    wrong and what to do, and has changed nothing then. `writes` counts those that were taken.
+    `seeded` are the schema's own values that it began with.
     """
 
     def __init__(self, schema: AnswerSchema, evidence: Evidence | None = None, links: Links | None = None) -> None:

@@ -2,8 +2,10 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from appliance.store.answers import AnswerStore
 from appliance.words import ReceiptStatus
 from appliance.workspaces.sandbox import Sandbox
 from appliance.workspaces.sandbox_start import Direct
+from appliance.workspaces.scratchpad import Saved, Scratchpad
 from tests.appliance.actions.conftest import Hands
 
 pytestmark = [
@@ -225,6 +228,35 @@ SHOP = {
         "note": {"type": ["string", "null"]},
     },
 }
+
+
+class CountingScratchpad(Scratchpad):
+    """Counts how often each file is written."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.written: Counter[str] = Counter()
+
+    def write_bytes(self, name: str, data: bytes) -> Saved:
+        self.written[name] += 1
+        return super().write_bytes(name, data)
+
+
+async def test_the_file_of_the_answer_is_written_once_for_all_that_a_script_adds(scripting: Scripting) -> None:
+    context = scripting.hands.context
+    context.output_schema = SHOP
+    context.store = AnswerStore.open(SHOP, context.evidence, context.links)
+    context.scratchpad = files = CountingScratchpad(context.scratchpad.root)
+    adding = "for n in range(20):\n    add_item({'name': f'Lamp {n}', 'price': n})\n"
+    assert await scripting.value(f"{adding}len(list_files())") != ""
+    assert json.loads(files.read("output.json"))["items"][19] == {"name": "Lamp 19", "price": 19}
+    assert files.written["output.json"] == 1
+    assert (
+        await scripting.value("add_item({'name': 'Last', 'price': 1})\nread_json('output.json')['items'][-1]['name']")
+        == "Last"
+    )
+    await scripting.run("add_item({'name': 'Kept', 'price': 2})\nraise ValueError")
+    assert json.loads(files.read("output.json"))["items"][-1]["name"] == "Kept"
 
 
 async def test_the_answer_is_filled_by_the_rules_of_the_actions(scripting: Scripting) -> None:
