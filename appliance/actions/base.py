@@ -98,7 +98,8 @@ class ActionContext:
     what other sessions ask of the machine. `tell` puts a notice (code, sentence) into the feed; `affords` says whether
     a call to the model of about so many tokens leaves enough of the run's time and money for its answer;
     `keep_picture` stores one beside the screenshots of the steps and returns its name, None when it was not kept.
-    `step` is the number of the present step, `screenshot` the name of its picture. `sandbox` is where scripts run, None on a machine that cannot have one.
+    `step` is the number of the present step, `screenshot` the name of its picture. `sandbox` is where
+    scripts run, None on a machine that cannot have one.
     """
 
     browser: Browser
