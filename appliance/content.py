@@ -8,9 +8,10 @@ from typing import Any
 class Entry:
     """One of several things that a document lists in like form: a row of a table, a card, an entry of a list.
 
-    `title` is its heading or what its first link says, "" for a term with its meaning; `url` the address
-    that leads to, `image` that of its only picture. `labelled` are pairs of a label that a person reads (column heading, term, "Label: value") and its text,
-    `named` pairs of a name that the markup alone has (a class) and the text. `texts` are all its texts in order.
+    `title` is its heading or what its first link says, "" for a term with its meaning; `url` the address that leads to,
+    `image` that of its only picture. `labelled` are pairs of a label that a person reads (column heading, term,
+    "Label: value") and its text, `named` pairs of a name that the markup alone has (a class) and the text. `texts` are
+    all its texts in order.
     """
 
     title: str

@@ -39,7 +39,7 @@ ANSWERED = 1_500
 NOTHING, COMPLETE = "<nothing/>", "<complete/>"
 
 _PROMPTS = Path(__file__).with_name("prompts")
-_LINK = re.compile(r"(!?)\[([^\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
+_LINK = re.compile(r"(!?)\[([^\]]{0,2000}+)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
 
 
 class Extract(Parameters):

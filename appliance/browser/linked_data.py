@@ -13,10 +13,9 @@ MAX_REPAIRED = 200_000
 MAX_OPENED = 10_000
 """Brackets in a broken block beyond which what is cut off at its end is not made up for."""
 
-_WRAPPING = re.compile(
-    r"\A(?:\s|<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)+"
-    r"|(?:\s|-->|//\s*\]\]>|/\*\s*\]\]>\s*\*/|\]\]>|;)+\Z"
-)
+_BEFORE = re.compile(r"(?:\s|<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)*+")
+_BEHIND = re.compile(r"(?:\s|;|>--|>\]\]\s*//|/\*\s*>\]\]\s*\*/|>\]\])*+")
+"""What a block is wrapped in: before it, and behind it as read from the end, where it is found at one go."""
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|"|//[^\n]*|/\*.*?(?:\*/|\Z)|[\[\]{},]', re.DOTALL)
 _NAME = re.compile(r"[\"'\w]\s*:")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -34,12 +33,19 @@ def read_block(text: str) -> Iterator[dict[str, Any]]:
 
     Of a broken block only values are taken that stand in it as they are; what is cut off in the middle is left out.
     """
-    text = _WRAPPING.sub("", make_whole(text))
+    text = _unwrapped(make_whole(text))
     found = _load(text)
     if found is _DROPPED and text:
         found = _repaired(text)
     if found is not _DROPPED:
         yield from (one for one in _objects(found) if one)
+
+
+def _unwrapped(text: str) -> str:
+    text = _BEFORE.sub("", text, count=1)
+    backwards = text[::-1]
+    behind = _BEHIND.match(backwards)
+    return text if behind is None else text[: len(text) - behind.end()]
 
 
 def _load(text: str) -> Any:

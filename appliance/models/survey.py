@@ -20,7 +20,7 @@ MAX_ROWS = 1_000
 SHORTEST_NAME = 8
 """Characters of a link's words that can be recognised in a task without mistaking an ordinary word for it."""
 _MARK = '{"survey": '
-_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((https?://[^()\s]*(?:\([^()]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
+_LINK = re.compile(r"(?<!!)\[([^\]]{1,2000}+)\]\((https?://[^()\s]*(?:\([^()]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
 _SEGMENT = re.compile(r"[\n|]")
 
 

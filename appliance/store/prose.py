@@ -7,8 +7,8 @@ SHORTEST = 40
 """Characters that the first paragraph has at least; what is shorter is a label or a caption."""
 
 _NO_PARAGRAPH = re.compile(r"\s*(?:#|\||>|[-*+]\s|\d+[.)]\s|!\[|```|---)")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
-_EMPHASIS = re.compile(r"(?<!\w)(\*\*|__|\*|_|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_LINK = re.compile(r"!?\[([^\]]{0,2000}+)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
+_EMPHASIS = re.compile(r"(?<!\w)(\*\*|__|\*|_|`)(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
 _NOTICE = re.compile(r"\bcookies?\b|\bjavascript\b|all rights reserved|©", re.IGNORECASE)
 

@@ -66,3 +66,8 @@ def test_damage_anywhere_loses_values_but_makes_none_up(start: int, end: int, si
     for leaf in (leaf for one in read_block(damaged) for leaf in leaves(one)):
         spellings = (str(leaf), json.dumps(leaf).strip('"'))
         assert any(one in damaged for one in spellings)
+
+
+def test_a_long_stretch_of_blanks_in_a_block_does_not_hold_up_the_reading() -> None:
+    block = f'\n<!-- {{"name": "Lamp",{" " * 200_000}"sku": 7}};\n-->{" " * 200_000}'
+    assert list(read_block(block)) == [{"name": "Lamp", "sku": 7}]

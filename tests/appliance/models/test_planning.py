@@ -2,13 +2,16 @@
 
 import pytest
 
+from appliance.content import Content
 from appliance.models.base import Scene
 from appliance.models.demands import beyond_reading, wanted_pages, wanted_rows
 from appliance.models.details import choose_details
 from appliance.models.obstacles import explain
 from appliance.models.pagination import find_next
+from appliance.models.survey import read_survey, survey
 from appliance.store.links import FoundLink
 from appliance.store.paging import is_paging, says_more, says_next
+from appliance.store.schema import AnswerSchema
 
 SITE = "http://shop.test"
 LIST = f"{SITE}/lamps"
@@ -166,3 +169,11 @@ def test_what_stands_in_the_way_is_named():
     assert "sign-in" in explain(Scene("t", lines=('[3]<input type="password">',)))
     assert "human" in explain(Scene("t", lines=("Verify you are human",)))
     assert explain(Scene("t", lines=("[1]<a>Password hints</a>",))) == ""
+
+
+def test_brackets_that_nothing_closes_do_not_hold_up_the_survey():
+    schema = AnswerSchema.read({"type": "object", "properties": {"name": {"type": "string"}}})
+    content = Content(LIST, "Lamps", f"[A tall lamp]({SITE}/tall)\n\n{'[' * 200_000}")
+    found = read_survey(survey(content, schema, "Read what a tall lamp costs"))
+    assert found is not None
+    assert found.named == f"{SITE}/tall"
