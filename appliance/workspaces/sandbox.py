@@ -23,8 +23,11 @@ CELL_SECONDS = 120.0
 SCRIPT_SECONDS = 300.0
 START_SECONDS = 20.0
 MOST_KEPT = 1_000_000
-"""Characters that are kept of what one script prints."""
+"""Characters that are kept of what one script prints, of its value, and of its error."""
 _AT_ONCE = 8
+"""Calls that are done beside each other."""
+_MOST_WAITING = 64
+"""Calls that may be under way: every thread of a script may have one, beside those that are awaited."""
 _MARKER = re.compile(r"^# ?%%.*$", re.MULTILINE)
 
 
@@ -134,7 +137,7 @@ class Sandbox:
             self._worker = None
             outcome.lost = await _explain(worker, gone.reason)
         else:
-            outcome.value, outcome.error = finished.value, finished.error
+            outcome.value, outcome.error = _cut(finished.value), _cut(finished.error)
 
     async def _start(self) -> _Worker:
         ours, theirs = socket.socketpair()
@@ -168,15 +171,16 @@ class Sandbox:
 async def _attend(wire: Wire, number: int, functions: Functions, outcome: ScriptRun) -> Finished:
     """Do what a piece asks for until it has ended; calls of one script are done one after the other where they must."""
     calls: set[asyncio.Task[None]] = set()
+    room = asyncio.Semaphore(_AT_ONCE)
     try:
         while True:
             said = await _hear(wire, calls)
             if isinstance(said, Printed):
                 outcome.printed += said.text[: MOST_KEPT - len(outcome.printed)]
             elif isinstance(said, Call):
-                if len(calls) >= _AT_ONCE:
+                if len(calls) >= _MOST_WAITING:
                     raise Gone("it asked for too much at once")
-                calls.add(asyncio.create_task(_do(wire, said, functions)))
+                calls.add(asyncio.create_task(_do(wire, said, functions, room)))
             elif isinstance(said, Finished) and said.cell == number:
                 return said
             elif not isinstance(said, Finished):
@@ -201,9 +205,10 @@ async def _hear(wire: Wire, calls: set[asyncio.Task[None]]) -> Any:
         hearing.cancel()
 
 
-async def _do(wire: Wire, call: Call, functions: Functions) -> None:
+async def _do(wire: Wire, call: Call, functions: Functions, room: asyncio.Semaphore) -> None:
     try:
-        value = await functions.call(call.name, call.read())
+        async with room:
+            value = await functions.call(call.name, call.read())
     except (msgspec.MsgspecError, RecursionError) as error:
         raise Gone("it sent what is no message") from error
     except ActionFailed as error:
@@ -231,6 +236,10 @@ async def _explain(worker: _Worker, reason: str) -> str:
         await _end(worker)
         return "it closed its line to the server and was ended"
     return f"its process ended with {f'signal {-code}' if code < 0 else f'code {code}'}"
+
+
+def _cut(text: str | None) -> str | None:
+    return None if text is None else text[:MOST_KEPT]
 
 
 def _pieces(code: str) -> list[_Piece]:

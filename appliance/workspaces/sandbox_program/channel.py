@@ -1,6 +1,7 @@
 """The worker's end of the one channel to the server: lines of JSON, calls that wait, calls that are awaited."""
 
 import asyncio
+import itertools
 import json
 import os
 import select
@@ -39,23 +40,26 @@ class Rows(_Awaitable, list[Any]):
 
 
 class Channel:
-    """Lines to and from the server over one descriptor."""
+    """Lines to and from the server over one descriptor. Threads of a script may ask beside each other."""
 
     def __init__(self, descriptor: int, loop: asyncio.AbstractEventLoop) -> None:
         self._descriptor = descriptor
         self._loop = loop
         self._rest = bytearray()
         self._sending = threading.Lock()
-        self._number = 0
+        self._reading = threading.Condition()
+        self._is_watched = False
+        self._numbers = itertools.count(1)
         self._answers: dict[int, dict[str, Any]] = {}
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
         self._cells: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        loop.add_reader(descriptor, self._read)
+        loop.add_reader(descriptor, self._on_readable)
 
     def send(self, **message: Any) -> None:
         """Send one line; waits until the server has taken it. Raises TypeError or ValueError for what is no JSON."""
-        data = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        text = json.dumps(message, ensure_ascii=False, allow_nan=False)
+        data = text.encode("utf-8", "replace") + b"\n"
         with self._sending:
             while data:
                 data = data[os.write(self._descriptor, data) :]
@@ -67,26 +71,47 @@ class Channel:
     async def ask(self, name: str, arguments: dict[str, Any]) -> Any:
         """Have the server do something and return the result; raises Refused."""
         async with self._room:
-            number = self._call(name, arguments)
+            number = next(self._numbers)
             future = self._waiting[number] = self._loop.create_future()
             try:
+                self.send(kind="call", call=number, name=name, arguments=arguments)
                 return _value(await future)
             finally:
-                self._waiting.pop(number, None)
+                del self._waiting[number]
 
     def ask_now(self, name: str, arguments: dict[str, Any]) -> Any:
-        """As `ask`, for functions that are not awaited: nothing else of the script goes on meanwhile."""
-        number = self._call(name, arguments)
+        """As `ask`, for functions that are not awaited: nothing else of the thread that asks goes on meanwhile."""
+        number = next(self._numbers)
         self._answers[number] = {}
-        while not self._answers[number]:
-            select.select([self._descriptor], [], [])
-            self._read()
-        return _value(self._answers.pop(number))
+        try:
+            self.send(kind="call", call=number, name=name, arguments=arguments)
+            with self._reading:
+                while not self._answers[number]:
+                    self._watch()
+        finally:
+            answer = self._answers.pop(number)
+        return _value(answer)
 
-    def _call(self, name: str, arguments: dict[str, Any]) -> int:
-        self._number += 1
-        self.send(kind="call", call=self._number, name=name, arguments=arguments)
-        return self._number
+    def _watch(self) -> None:
+        """Wait until something has come: one thread looks at the line for all of them."""
+        if self._is_watched:
+            self._reading.wait()
+            return
+        self._is_watched = True
+        self._reading.release()
+        try:
+            select.select([self._descriptor], [], [])
+        finally:
+            self._reading.acquire()
+            self._is_watched = False
+            self._reading.notify_all()
+        self._read()
+
+    def _on_readable(self) -> None:
+        with self._reading:
+            if not self._is_watched and select.select([self._descriptor], [], [], 0)[0]:
+                self._read()
+                self._reading.notify_all()
 
     def _read(self) -> None:
         data = os.read(self._descriptor, _CHUNK)
@@ -99,14 +124,18 @@ class Channel:
             self._take(json.loads(line))
 
     def _take(self, message: dict[str, Any]) -> None:
-        if message["kind"] == "cell":
-            self._cells.put_nowait(message)
-            return
-        number = message["call"]
+        number = message.get("call")
         if number in self._answers:
             self._answers[number] = message
-        elif number in self._waiting and not self._waiting[number].done():
-            self._waiting[number].set_result(message)
+        else:
+            # What belongs to the loop is left to it, whichever thread has read it.
+            self._loop.call_soon_threadsafe(self._pass_on, message)
+
+    def _pass_on(self, message: dict[str, Any]) -> None:
+        if message["kind"] == "cell":
+            self._cells.put_nowait(message)
+        elif (future := self._waiting.get(message["call"])) is not None and not future.done():
+            future.set_result(message)
 
 
 def _value(answer: dict[str, Any]) -> Any:

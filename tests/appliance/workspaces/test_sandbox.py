@@ -86,6 +86,31 @@ async def test_many_calls_at_once_all_get_their_answers(machine: Machine) -> Non
     assert sorted(int(given["frame"]) for _, given in machine.asked) == list(range(40))
 
 
+@pytest.mark.parametrize(
+    "asking",
+    [
+        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(12) as pool:\n"
+        "    said = list(pool.map(add_item, range(60)))",
+        "import asyncio\nsaid = await asyncio.gather(*[asyncio.to_thread(add_item, n) for n in range(60)])",
+        "import asyncio\nasync def one(n):\n    if n % 2:\n        return await asyncio.to_thread(add_item, n)\n"
+        "    await browser.frame_text(str(n))\n    await asyncio.sleep(0)\n    return add_item(n)\n"
+        "said = await asyncio.gather(*[one(n) for n in range(60)])",
+    ],
+    ids=["a pool", "threads that are awaited", "threads beside what is awaited"],
+)
+async def test_threads_of_a_script_may_call_beside_each_other(machine: Machine, asking: str) -> None:
+    machine.sandbox.cell_seconds = 30.0
+    assert await machine.value(f"{asking}\nsaid == ['did add_item'] * 60") == "true"
+    assert sorted(given["item"] for name, given in machine.asked if name == "add_item") == list(range(60))
+
+
+async def test_a_number_that_json_has_not_is_an_error_of_the_script_only(machine: Machine) -> None:
+    await machine.value("kept = 1")
+    assert "ValueError: Out of range float values" in await machine.error("add_item({'price': float('nan')})")
+    assert "not JSON serializable" in await machine.error("await browser.frame_text({1, 2})")
+    assert await machine.value("kept") == "1"
+
+
 async def test_what_is_refused_is_an_error_the_script_can_catch(machine: Machine) -> None:
     assert await machine.error("await browser.evaluate('1')") == (
         "File \"script.py\", line 1, in <module>\n    await browser.evaluate('1')\nRefused: The page did not react."
@@ -267,6 +292,14 @@ async def test_output_without_end_is_cut(machine: Machine) -> None:
     assert len(outcome.printed) == 1_000_000
 
 
+async def test_a_value_without_end_is_cut(machine: Machine) -> None:
+    find = "next(n for n in range(3, 64) if stat.S_ISSOCK(os.fstat(n).st_mode))"
+    said = "{'kind': 'finished', 'cell': 1, 'value': 'x' * 3_000_000, 'error': 'y' * 3_000_000}"
+    code = f"import json, os, stat\nfd = {find}\nsaid = json.dumps({said}).encode() + b'\\n'\n"
+    outcome = await machine.run(f"{code}while said:\n    said = said[os.write(fd, said):]")
+    assert len(outcome.value or "") == len(outcome.error or "") == 1_000_000
+
+
 async def test_a_call_with_too_much_in_it_is_refused_and_a_long_text_is_not(machine: Machine) -> None:
     error = await machine.error("add_item([[]] * 1_000_000)")
     assert error.endswith("Refused: add_item was given too much; write it to a file first.")
@@ -293,8 +326,8 @@ async def test_what_the_server_meets_in_a_call_ends_the_script_and_is_raised(mac
 async def test_the_library_can_be_used_after_the_door_is_shut(machine: Machine) -> None:
     code = (
         "import csv, decimal, html.parser, sqlite3, statistics, urllib.parse, xml.etree.ElementTree, zoneinfo\n"
-        "import asyncio, hashlib\n'é'.encode('latin-1')\n"
-        "[str(decimal.Decimal('1.10')), await asyncio.to_thread(len, 'abc'), urllib.parse.quote('a b')]"
+        "import asyncio, hashlib, time\n'é'.encode('latin-1')\n"
+        "[str(decimal.Decimal('1.10')), await asyncio.to_thread(lambda: time.sleep(0.2) or 3), urllib.parse.quote('a b')]"
     )
     assert await machine.value(code) == '["1.10", 3, "a%20b"]'
 
