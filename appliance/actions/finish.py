@@ -12,6 +12,8 @@ from appliance.store.sources import trace
 from appliance.surrogates import make_whole
 
 MAX_NAMED_DEFECTS = 5
+DEADLINE_SECONDS = 120.0
+"""It takes seconds to find where the values of thousands of records were read."""
 MAX_ATTACHED = 20_000
 """Characters of a file that stand below an answer."""
 
@@ -31,6 +33,7 @@ async def _done(context: ActionContext, parameters: Done) -> Receipt:
         raise RunDone("The agent handed in its answer.", answer=answer, success=parameters.success)
     if (document := _document_in(context, store, parameters)) is not None:
         await _take_in(context, store, document)
+    await store.trace()
     lacking = [] if context.is_delivery else what_lacks(context, store)
     if lacking and context.gate.bounce(store):
         helps = " ".join(shortcuts(context, store))
@@ -183,5 +186,6 @@ DONE = Action(
     "are files of yours that belong to the answer.",
     Done,
     _done,
+    deadline=DEADLINE_SECONDS,
     touches_page=False,
 )

@@ -100,6 +100,8 @@ class Agent:
         except (PilothouseError, TimeoutError) as fault:
             self._ending = self._answer or ending_of(fault, self._assignment, is_late=clock.expired())
             await self._rounds.close()
+            if self._context.store is not None:
+                await self._context.store.trace()
         except Exception as fault:
             self._ending = ending_of(fault, self._assignment)
             raise

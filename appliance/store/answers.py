@@ -1,5 +1,6 @@
 """The answer of a run while it is filled in: every write is checked, and changes all that it says or nothing."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -9,7 +10,7 @@ from appliance.errors import AnswerRefused, SchemaUnusable
 from appliance.store.absences import Absences
 from appliance.store.checking import Checker
 from appliance.store.coercion import make_plain
-from appliance.store.coverage import Absence, Coverage, FieldCoverage, Gap
+from appliance.store.coverage import Absence, Coverage, FieldCoverage, Gap, count_over
 from appliance.store.defects import defects_of
 from appliance.store.entries import Entries, read_record
 from appliance.store.evidence import Evidence, Provenance
@@ -135,6 +136,12 @@ class AnswerStore:
         """Return why fields were marked absent, of records and of the answer itself."""
         rows = [(None, self._root), *enumerate(self._records.rows)]
         return {Gap(index, name): reason for index, row in rows for name, reason in row.absent.items()}
+
+    async def trace(self) -> None:
+        """Find where the values were read, and let others have their turn after each record; spares `provenance` it."""
+        for row in (self._root, *self._records.rows):
+            self._tracer.trace_row(row)
+            await asyncio.sleep(0)
 
     def provenance(self) -> dict[str, Provenance | Absence]:
         """Return where the values were read, or why they are absent, by JSON pointer; nothing of what was not found."""
@@ -277,17 +284,7 @@ class AnswerStore:
         return seeded
 
     def _count(self, *, is_brief: bool) -> Coverage:
-        root = self._root.state
-        fields = [
-            FieldCoverage(
-                field.name,
-                field.is_required,
-                int(field.name in root.filled),
-                (0,) if field.name in root.absent else (),
-                (0,) if field.name in root.missing else (),
-            )
-            for field in self._shape.fields
-        ]
+        fields = list(count_over(list(self._shape.by_name), self._shape.required, [self._root.state]))
         if self._list is not None and not self._records.rows:
             fields.append(self._empty_list())
         inner = self._records.coverage(is_brief=is_brief)
@@ -381,7 +378,8 @@ class AnswerStore:
         found.update({f"{base}/{escape(name)}": Absence(reason) for name, reason in absent.items()})
 
     def _trace_all(self) -> None:
-        self._tracer.trace_all((self._root, *self._records.rows))
+        for row in (self._root, *self._records.rows):
+            self._tracer.trace_row(row)
 
     def _batch_done(self, text: str, batch: Batch) -> Written:
         if not batch.taken and batch.given:

@@ -1,7 +1,5 @@
 """Traces the values of an answer to where they were read, when that is asked for or before it would be forgotten."""
 
-from collections.abc import Iterable
-
 from appliance.store.evidence import Evidence, Provenance
 from appliance.store.facts import split_words
 from appliance.store.rows import Origin, Row, pointers
@@ -21,11 +19,10 @@ class Tracer:
         """Return the page if it was read."""
         return page if page and self._evidence.has_visited(page) else None
 
-    def trace_all(self, rows: Iterable[Row]) -> None:
-        """Trace every value of the rows that is not traced yet."""
-        for row in rows:
-            for name in row.origins:
-                self.trace(row, name)
+    def trace_row(self, row: Row) -> None:
+        """Trace every value of a row that is not traced yet."""
+        for name in row.origins:
+            self.trace(row, name)
 
     def trace(self, row: Row, name: str) -> dict[str, Provenance]:
         """Return where the values of a field were read, by their pointers inside the field."""

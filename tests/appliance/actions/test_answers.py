@@ -1,3 +1,4 @@
+import asyncio
 import json
 from typing import Any
 
@@ -7,7 +8,7 @@ from appliance.actions.answers import STORE_ACTIONS
 from appliance.actions.base import ActionContext
 from appliance.actions.registry import Registry
 from appliance.actions.schema import signature
-from appliance.errors import ActionInvalid
+from appliance.errors import ActionInvalid, RunDone
 from appliance.store.answers import AnswerStore
 from appliance.store.evidence import Provenance
 from appliance.words import ReceiptStatus
@@ -203,3 +204,23 @@ async def test_an_answer_too_large_for_its_file_is_kept_all_the_same(hands: Hand
     done = await hands.act("add_item", item={"t": "last"})
     assert "(output.json does not show it: " in done.text
     assert len(store.rows) == 26
+
+
+async def test_others_have_their_turn_while_it_is_found_where_a_large_answer_was_read(hands: Hands, store: AnswerStore):
+    for number in range(100):
+        store.add_item({"name": f"Lamp {number}", "price": number})
+    store.set_field("total", 100)
+    turns = 0
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(take_turns())
+    with pytest.raises(RunDone) as done:
+        await hands.act("done", text="All lamps.")
+    other.cancel()
+    assert turns > 100
+    assert done.value.answer == store.value
