@@ -1,7 +1,7 @@
 """What a field is for, told from its name, type and format: the address of a page, an id, a date, a description."""
 
 from collections.abc import Iterable
-from typing import Literal, get_args
+from typing import Literal
 
 from appliance.store.facts import split_words
 
@@ -9,7 +9,6 @@ Role = Literal[
     "own_url", "url", "email", "uuid", "id", "date", "enum", "title", "description", "text", "number", "boolean",
     "list", "object", "any",
 ]  # fmt: skip
-ROLES: frozenset[str] = frozenset(get_args(Role))
 OWN_URL: Role = "own_url"
 _URL_ENDINGS = {"url", "uri", "href", "link", "permalink"}
 _URL_FORMATS = {"uri", "url", "iri", "uri-reference", "iri-reference", "http-url"}
