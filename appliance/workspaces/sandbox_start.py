@@ -72,8 +72,10 @@ class Direct:
                 cwd="/",
                 start_new_session=True,
             )
-        except OSError as error:
+        except BaseException as error:
             free_user(uid)
+            if not isinstance(error, OSError):
+                raise
             raise MachineFault(f"The program for scripts could not be started ({error.strerror}).") from error
         return _Child(process, uid)
 
@@ -81,16 +83,16 @@ class Direct:
 class _Child:
     def __init__(self, process: asyncio.subprocess.Process, uid: int) -> None:
         self._process = process
-        self._uid = uid
+        self._ended = asyncio.create_task(process.wait())
+        # Also where nobody is left to wait for the end.
+        self._ended.add_done_callback(lambda _: free_user(uid))
 
     def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
     async def wait(self) -> int:
-        code = await self._process.wait()
-        free_user(self._uid)
-        return code
+        return await asyncio.shield(self._ended)
 
 
 class Keeper:

@@ -28,6 +28,8 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _CLONE_THREAD = 0x10000
 _HARMLESS_IOCTLS = (0x5401, 0x5421, 0x5450, 0x5451)
 """Asking for a terminal, non-blocking mode, and what is kept over exec."""
+_HARMLESS_FCNTLS = (0, 1, 2, 3, 4, 1030)
+"""Duplicates and flags of a descriptor: no locks of files, no signals to others, no watching of folders."""
 _FIRST_FOREIGN = 0x40000000
 """From here on come the calls of a second way into the kernel of x86."""
 _READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
@@ -147,8 +149,8 @@ def _instructions(table: Table) -> Iterator[bytes]:
             yield from _about(number, place, rule)
     threads = (_one(_JUMP_ANY_BIT, _CLONE_THREAD, 0, 1), _one(_RETURN, _ALLOW), _refuse(_EPERM))
     yield from _about(table.clone, 0, threads)
-    known = tuple(one for kind in _HARMLESS_IOCTLS for one in (_one(_JUMP_EQUAL, kind, 0, 1), _one(_RETURN, _ALLOW)))
-    yield from _about(table.ioctl, 1, (*known, _refuse(_ENOTTY)))
+    yield from _about(table.ioctl, 1, (*_allow_only(_HARMLESS_IOCTLS), _refuse(_ENOTTY)))
+    yield from _about(table.fcntl, 1, (*_allow_only(_HARMLESS_FCNTLS), _refuse(_EPERM)))
     # Limits may be asked for, with no new ones given: both halves of that pointer are nothing.
     yield from _about(
         table.prlimit64,
@@ -170,6 +172,11 @@ def _about(number: int, argument: int, rule: tuple[bytes, ...]) -> Iterator[byte
     yield _one(_JUMP_EQUAL, number, 0, len(rule) + 1)
     yield _one(_LOAD, _ARGUMENTS + 8 * argument)
     yield from rule
+
+
+def _allow_only(values: tuple[int, ...]) -> Iterator[bytes]:
+    for value in values:
+        yield from (_one(_JUMP_EQUAL, value, 0, 1), _one(_RETURN, _ALLOW))
 
 
 def _refuse(number: int) -> bytes:

@@ -26,7 +26,6 @@ _EVERYWHERE = {
     "madvise": (28, 233),
     "dup": (32, 23),
     "dup3": (292, 24),
-    "fcntl": (72, 25),
     "nanosleep": (35, 101),
     "clock_nanosleep": (230, 115),
     "getpid": (39, 172),
@@ -94,6 +93,7 @@ class Table(NamedTuple):
     openat: int
     clone: int
     ioctl: int
+    fcntl: int
     prlimit64: int
     missing: tuple[int, ...]
     """Calls that are answered as if the kernel did not have them, so that the C library takes an older way."""
@@ -109,6 +109,7 @@ TABLES = {
         openat=257,
         clone=56,
         ioctl=16,
+        fcntl=72,
         prlimit64=302,
         missing=(435, 436, 437),
         open=2,
@@ -119,6 +120,7 @@ TABLES = {
         openat=56,
         clone=220,
         ioctl=29,
+        fcntl=25,
         prlimit64=261,
         missing=(435, 436, 437),
     ),

@@ -199,6 +199,20 @@ async def test_a_script_starts_and_touches_no_process(machine: Machine) -> None:
         assert "PermissionError" in await machine.error(f"import os, subprocess\n{code}")
 
 
+async def test_a_script_locks_no_file_and_has_nobody_told_of_signals(machine: Machine) -> None:
+    code = "import fcntl, io, os\nfile = io.open('/usr/lib/os-release')\n"
+    for doing in (
+        "fcntl.lockf(file, fcntl.LOCK_SH)",
+        f"fcntl.fcntl(file, fcntl.F_SETOWN, {os.getpid()})",
+        "fcntl.fcntl(file, fcntl.F_SETSIG, 9)",
+        "fcntl.fcntl(os.open('/usr/lib', os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_ACCESS)",
+    ):
+        assert "PermissionError: [Errno 1]" in await machine.error(code + doing)
+    assert await machine.value("os.set_blocking(file.fileno(), False)\nos.get_inheritable(os.dup(file.fileno()))") == (
+        "false"
+    )
+
+
 async def test_a_fork_bomb_and_many_threads_are_contained(machine: Machine) -> None:
     assert "PermissionError" in await machine.error("import os\nwhile True:\n    os.fork()")
     code = (
@@ -327,7 +341,8 @@ async def test_the_library_can_be_used_after_the_door_is_shut(machine: Machine) 
     code = (
         "import csv, decimal, html.parser, sqlite3, statistics, urllib.parse, xml.etree.ElementTree, zoneinfo\n"
         "import asyncio, hashlib, time\n'é'.encode('latin-1')\n"
-        "[str(decimal.Decimal('1.10')), await asyncio.to_thread(lambda: time.sleep(0.2) or 3), urllib.parse.quote('a b')]"
+        "[str(decimal.Decimal('1.10')), await asyncio.to_thread(lambda: time.sleep(0.2) or 3), "
+        "urllib.parse.quote('a b')]"
     )
     assert await machine.value(code) == '["1.10", 3, "a%20b"]'
 
