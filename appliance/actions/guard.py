@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import BaseModel
 
 from appliance.errors import ActionFailed
+from appliance.filenames import free_name
 from appliance.workspaces.scratchpad import Scratchpad
 
 if TYPE_CHECKING:
@@ -72,25 +73,26 @@ class OutputGuard:
             return receipt
         digest = _digest(text)
         known = self._readouts.get(digest)
-        if known is not None:
-            file = known.file = known.file or _keep(scratchpad, known, text)
-            return replace(receipt, carried=_reference(known, text)) if file else receipt
-        readout = self._readouts[digest] = _Readout(len(self._readouts) + 1, name, step)
-        if name not in CAPPED or len(text) <= WHOLE:
-            return receipt
-        readout.file = _keep(scratchpad, readout, text)
-        return replace(receipt, carried=_beginning(text, readout.file))
+        readout = known or _Readout(len(self._readouts) + 1, name, step)
+        self._readouts[digest] = readout
+        is_huge = name in CAPPED and len(text) > WHOLE
+        if known is not None or is_huge:
+            readout.file = readout.file or _keep(scratchpad, readout, text)
+        if known is not None and readout.file is not None:
+            return replace(receipt, carried=_reference(readout, text))
+        return replace(receipt, carried=_beginning(text, readout.file)) if is_huge else receipt
 
 
 def _digest(text: str) -> str:
-    """Return what texts have in common that differ in blanks alone."""
-    return sha1("".join(text.split()).encode(errors="replace"), usedforsecurity=False).hexdigest()
+    """Return what texts have in common that differ in the kind and number of their blanks alone."""
+    return sha1(" ".join(text.split()).encode(errors="replace"), usedforsecurity=False).hexdigest()
 
 
 def _keep(scratchpad: Scratchpad, readout: _Readout, text: str) -> str | None:
     """Write the text to a file and return its name, None when there is no room for it."""
     try:
-        return scratchpad.write(f"readout_{readout.action}_{readout.number}.txt", text).name
+        name = free_name(scratchpad.root, f"readout_{readout.action}_{readout.number}.txt")
+        return scratchpad.write(name, text).name
     except ActionFailed:
         return None
 

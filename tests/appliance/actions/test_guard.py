@@ -131,6 +131,21 @@ def test_a_text_that_finds_no_room_for_a_file_is_not_taken_away(scratchpad: Scra
     assert "no room for a file" in (cut.carried or "")
     again = guard.pass_on(scratchpad, 2, "find_links", Given(), Receipt(ReceiptStatus.OK, "Read.", carried=text))
     assert "".join((again.carried or "").split()).startswith("word" * 1_000)
+    assert len(again.carried or "") < 8_200
+
+
+def test_numbers_that_only_blanks_keep_apart_are_not_the_same(scratchpad: Scratchpad):
+    guard = OutputGuard()
+    for blanks in ("1 23 ", "12 3 "):
+        done = Receipt(ReceiptStatus.OK, "Read.", carried=blanks * 200)
+        assert guard.pass_on(scratchpad, 1, "recall", Given(), done).carried == blanks * 200
+
+
+def test_a_readout_takes_no_earlier_file_away(scratchpad: Scratchpad):
+    pass_on(scratchpad, "first " * 2_000)
+    done = pass_on(scratchpad, "second " * 2_000)
+    assert "whole in readout_find_links_1(1).txt" in (done.carried or "")
+    assert scratchpad.read("readout_find_links_1.txt") == "first " * 2_000
 
 
 async def test_no_secret_gets_into_a_readout(hands: Hands):
