@@ -10,10 +10,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from appliance.browser.cdp import CdpError
+from appliance.browser.frames import is_world_gone
 from appliance.browser.front import Front
 from appliance.browser.observation import Screenshot
 from appliance.browser.rendering import NotRendered, Rendered, Wish, render
-from appliance.browser.tab import Tab
+from appliance.browser.tab import DialogOpen, Tab
 from appliance.errors import ActionFailed, ActionRefused
 
 if TYPE_CHECKING:
@@ -122,8 +123,12 @@ class BulkReader:
             read = Read(wish, error=error.message, is_transient=error.is_transient)
         except ActionRefused as error:
             read = Read(wish, error=error.message)
+        except DialogOpen:
+            read = Read(wish, error="its dialogs do not end", is_transient=True)
         except (ActionFailed, CdpError) as error:
             reason = "the page crashed" if tab.crashed else error.message
+            if isinstance(error, CdpError) and not (tab.crashed or tab.closed) and is_world_gone(error):
+                reason = "it was exchanged for another page again and again"
             read = Read(wish, error=reason, is_transient=True)
         self._put_back(tab, is_sound=not read.error)
         return read

@@ -37,6 +37,8 @@ LINKED_SECONDS = 3.0
 MOST_TEXT = 60_000
 MOST_LINKS = 80
 MOST_HTML = 2_000_000
+ERROR_PAGE = "chrome-error:"
+"""How the address of the browser's own page begins that stands for one it could not load."""
 INNER_TEXT = "() => (document.body ? document.body.innerText.trim() : '')"
 
 
@@ -180,6 +182,8 @@ class _Rendering:
 
     async def _state(self, document: Document) -> _State:
         state = msgspec.convert(await self._run(document, "state"), _State)
+        if state.url.startswith(ERROR_PAGE):
+            raise NotRendered("it leads to a page that cannot be reached", is_transient=True)
         # A script may take itself out of the page once it has run.
         state.alive = self._is_alive = self._is_alive or state.alive
         return state

@@ -47,6 +47,7 @@ class Tabs:
         self._creating_apart = 0
         self._apart: dict[str, Tab] = {}
         self._made_apart: set[str] = set()
+        self._closing: set[str] = set()
         self._none_apart = asyncio.Event()
         self._tabs: dict[str, Tab] = {}
         self._sessions: dict[str, Tab] = {}
@@ -94,6 +95,7 @@ class Tabs:
 
     def close_apart(self, tab: Tab) -> None:
         """Close a tab apart, without waiting for it."""
+        self._closing.add(tab.target_id)
         self._cdp.post("Target.closeTarget", {"targetId": tab.target_id})
 
     async def end_apart(self) -> None:
@@ -231,6 +233,7 @@ class Tabs:
             return
         if self._apart.pop(tab.target_id, None) is not None:
             self._made_apart.discard(tab.target_id)
+            self._closing.discard(tab.target_id)
             tab.ended(crashed=False)
             if not self._apart:
                 self._none_apart.set()
@@ -278,6 +281,9 @@ class Tabs:
         if frame["id"] == tab.target_id:
             tab.frames.forget_all()
             tab.url = frame.get("unreachableUrl") or frame["url"] + frame.get("urlFragment", "")
+            if tab.target_id in self._closing:
+                # Chromium forgets that it was to close a tab that is on its way to another page.
+                self.close_apart(tab)
         else:
             tab.frame_changed(frame["id"])
 

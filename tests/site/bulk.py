@@ -218,6 +218,17 @@ def _huge(handler: Answering, query: Query, body: bytes) -> None:
     handler.answer(page("Huge", "<h1>The beginning</h1>" + paragraph * count))
 
 
+def _leading(handler: Answering, query: Query, _: bytes) -> None:
+    """A page whose script leads on to another address."""
+    handler.answer(page("Lamp", body_of(1), f"<script>location.replace({json.dumps(query['to'])})</script>"))
+
+
+def _reloading(handler: Answering, query: Query, _: bytes) -> None:
+    """A page that loads itself anew as long as it is open."""
+    script = "<script>setTimeout(() => location.reload(), 20)</script>"
+    handler.answer(page(f"Lamp {query['n']}", body_of(int(query["n"])), script))
+
+
 BULK_ROUTES: dict[str, Callable[[Any, Query, bytes], None]] = {
     "/bulk/list": _list,
     "/bulk/more": _more,
@@ -231,4 +242,6 @@ BULK_ROUTES: dict[str, Callable[[Any, Query, bytes], None]] = {
     "/bulk/empty": _empty,
     "/bulk/alerting": _alerting,
     "/bulk/huge": _huge,
+    "/bulk/leading": _leading,
+    "/bulk/reloading": _reloading,
 }

@@ -141,6 +141,31 @@ async def test_dialogs_and_popups_of_a_page_do_not_stop_it_from_being_read(hands
     assert await hands.browser.list_tabs() == before
 
 
+async def test_a_page_that_leads_on_to_one_that_cannot_be_reached_is_not_read(hands: Hands) -> None:
+    await hands.open("bulk/list")
+    url = hands.site.url("/bulk/leading?to=http://127.0.0.1:9/")
+    receipt = await hands.act("read_pages", urls=[url])
+    assert receipt.status is ReceiptStatus.FAILED
+    assert pages(hands) == [{"url": url, "error": "it leads to a page that cannot be reached"}]
+    assert not any("127.0.0.1:9" in sighting.url for sighting in hands.context.evidence.sightings)
+
+
+async def test_tabs_of_pages_that_load_themselves_for_ever_are_closed(hands: Hands) -> None:
+    await hands.open("bulk/list")
+    before = len(await targets(hands))
+    for _ in range(4):
+        tabs = [await hands.browser.tabs.create_apart() for _ in range(3)]
+        for number, tab in enumerate(tabs):
+            await tab.load(hands.site.url(f"/bulk/reloading?n={number}"))
+        asked = len(hands.site.requests)
+        async with asyncio.timeout(30):
+            while len(hands.site.requests) < asked + 6:
+                await hands.browser.settle(0.05)
+        for tab in tabs:
+            hands.browser.tabs.close_apart(tab)
+    await settled_targets(hands, before)
+
+
 async def test_pdf_pages_are_read_as_text(hands: Hands) -> None:
     await hands.open("bulk/list")
     await hands.act("read_pages", urls=[hands.site.url("/pdf?text=Total+of+the+invoice+is+42")])
