@@ -31,10 +31,6 @@ IDLE_SECONDS = 0.12
 LISTENING_SECONDS = 0.35
 """How long nothing must happen at the end; longer where scripts listen to scrolling, since they often wait a moment."""
 SWEEP_SECONDS = 10.0
-IS_PANEL = """() => {
-  if (innerWidth < 100 || innerHeight < 60) return false;
-  try { return parent === window || !parent.document; } catch { return true; }
-}"""
 SCROLL_EVENTS = frozenset({"scroll", "scrollend", "wheel"})
 OBJECTS = "pilothouse-scrolling"
 
@@ -192,7 +188,7 @@ async def _world_of(tab: Tab, frame: Frame) -> World | None:
     """Return the world of a frame that is large enough for a list, brought into view; None for others."""
     try:
         world = await tab.frames.world(frame.id, frame.session_id)
-        if not await tab.run(IS_PANEL, world=world):
+        if not await tab.run(page_function("links", "isPanel"), world=world):
             return None
         # What is not drawn loads nothing.
         owner = await tab.send("DOM.getFrameOwner", {"frameId": frame.id})

@@ -39,7 +39,6 @@ MOST_LINKS = 80
 MOST_HTML = 2_000_000
 ERROR_PAGE = "chrome-error:"
 """How the address of the browser's own page begins that stands for one it could not load."""
-INNER_TEXT = "() => (document.body ? document.body.innerText.trim() : '')"
 
 
 @dataclass(frozen=True)
@@ -223,7 +222,7 @@ class _Rendering:
         if not state.panels:
             return ()
         try:
-            answers = await run_in_all(self._tab, INNER_TEXT)
+            answers = await run_in_all(self._tab, page_function("bulk", "text"))
         except (ActionFailed, CdpError):
             return ()
         return tuple(str(answer.value) for answer in answers[1:] if answer.value)

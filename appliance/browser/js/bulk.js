@@ -3,7 +3,7 @@
 (() => {
   const { dom } = eyes;
   const LINKED = /^application\/ld\+json\s*(;|$)/i;
-  const bodyText = () => (document.body ? dom.innerText(document.body).trim() : "");
+  const text = () => (document.body ? dom.innerText(document.body).trim() : "");
   const linkedBlocks = () =>
     [...document.getElementsByTagName("script")].filter((one) => LINKED.test(dom.getAttribute(one, "type") || ""));
 
@@ -27,7 +27,7 @@
 
   const state = () => ({
     url: location.href,
-    characters: bodyText().length,
+    characters: text().length,
     alive: hasScripts(),
     panels: panels(),
     linked: linkedBlocks().length,
@@ -48,21 +48,20 @@
       observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["class", "style", "hidden"] });
       const clock = setTimeout(() => end(is()), cap);
     });
-  const shown = (_, characters, cap) => until(() => bodyText().length >= characters, cap);
+  const shown = (_, characters, cap) => until(() => text().length >= characters, cap);
   const stated = (_, cap) => until(() => linkedBlocks().length > 0, cap);
 
   // What the page says: its text and its HTML, both cut, and the JSON-LD that stands where the HTML is cut off.
   const page = (_, mostText, mostHtml, isFrame) => {
-    const text = bodyText();
     const { html } = eyes.html(isFrame);
     return JSON.stringify({
       url: location.href,
       title: document.title,
-      text: text.slice(0, mostText),
-      html: html.length > mostHtml ? html.slice(0, mostHtml) : html,
+      text: text().slice(0, mostText),
+      html: html.slice(0, mostHtml),
       linked: html.length > mostHtml ? linkedBlocks().map((one) => dom.textContent(one).slice(0, mostHtml)) : [],
     });
   };
 
-  return { state, shown, stated, page };
+  return { state, shown, stated, page, text };
 })()

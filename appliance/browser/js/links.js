@@ -201,9 +201,20 @@
   };
   // Scrolls back to where everything was before the first sweep.
   const restore = () => {
-    for (const [area, top] of parts.left) if (dom.isConnected(area)) area.scrollTo({ top, behavior: "instant" });
+    for (const [area, top] of parts.left) {
+      if (dom.isConnected(area)) dom.scrollBy(area, { top: top - dom.scrollTop(area), behavior: "instant" });
+    }
     parts.left.clear();
     return true;
   };
-  return { find, sweep, restore };
+  // Whether a frame is large enough for a list, and of another origin than what it stands in.
+  const isPanel = () => {
+    if (innerWidth < 100 || innerHeight < 60) return false;
+    try {
+      return parent === window || !parent.document;
+    } catch {
+      return true;
+    }
+  };
+  return { find, sweep, restore, isPanel };
 })()

@@ -1,5 +1,7 @@
 """Actions in a form whose fields are called like what scripts ask of an element."""
 
+import json
+
 import pytest
 
 from appliance.words import ReceiptStatus
@@ -53,3 +55,14 @@ async def test_a_form_of_such_fields_is_dragged(hands: Hands):
     source, target = await hands.index("Drag form"), await hands.index("Target")
     done = await hands.act("drag", from_index=source, to_index=target)
     assert (done.status, await hands.text()) == (ReceiptStatus.OK, "got the form")
+
+
+async def test_a_page_with_such_a_form_is_read_among_others_with_all_its_text(hands: Hands):
+    address = hands.site.url("/zoo_clobbering.html")
+    read = await hands.act("read_pages", urls=[address])
+    (page,) = json.loads(hands.context.scratchpad.read("pages.json"))
+
+    assert read.status is ReceiptStatus.OK
+    assert page["title"] == "Clobbering"
+    for text in ("Before the form", "Inside the form in bold", "A form named body", "The end"):
+        assert text in page["text"]

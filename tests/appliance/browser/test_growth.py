@@ -38,6 +38,16 @@ async def test_all_links_are_found_in_order_and_everything_is_scrolled_back(
     assert set(await browser.tab.evaluate(tops)) == {0}
 
 
+async def test_a_form_whose_fields_are_called_like_what_scrolls_is_scrolled_and_scrolled_back(
+    browser: Browser, site: Site
+) -> None:
+    await browser.tab.navigate(site.url("/zoo_clobbering_list.html"))
+    gathered = await gather_links(browser)
+    assert numbers(gathered.links) == list(range(1, 41))
+    top = "Object.getOwnPropertyDescriptor(Element.prototype, 'scrollTop').get.call(document.getElementById('list'))"
+    assert await browser.tab.evaluate(top) == 0
+
+
 async def test_a_panel_of_another_host_is_scrolled_too(browser: Browser, site: Site) -> None:
     await browser.tab.navigate(site.url("/bulk/panel?path=/bulk/growing?count=30%26how=scroll%26seconds=0.2"))
     async with asyncio.timeout(30):
