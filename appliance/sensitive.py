@@ -152,9 +152,9 @@ class SensitiveData:
         if isinstance(value, Mapping):
             pairs = cast("Mapping[Any, Any]", value).items()
             return {self._redact_any(key): self._redact_any(one) for key, one in pairs}
-        if isinstance(value, list | tuple):
+        if isinstance(value, list | tuple | frozenset):
             every = [self._redact_any(one) for one in cast("list[Any]", value)]
-            return tuple(every) if isinstance(value, tuple) else every
+            return every if isinstance(value, list) else tuple(every) if isinstance(value, tuple) else frozenset(every)
         if isinstance(value, msgspec.Struct):
             names = value.__struct_fields__
             return msgspec.structs.replace(value, **{name: self._redact_any(getattr(value, name)) for name in names})

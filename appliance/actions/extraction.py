@@ -89,7 +89,7 @@ class _Reading:
 async def _extract(context: ActionContext, parameters: Extract) -> Receipt:
     began = time.monotonic()
     content = await context.browser.read_content()
-    await asyncio.to_thread(_see, context, content)
+    context.evidence.see(await asyncio.to_thread(_sighting, context, content))
     whole = content.markdown
     if not parameters.extract_links:
         whole = await asyncio.to_thread(_LINK.sub, _words_of_link, whole)
@@ -219,13 +219,13 @@ def _words_of_link(match: re.Match[str]) -> str:
     return match[0] if match[1] else match[2]
 
 
-def _see(context: ActionContext, content: Content) -> None:
-    """Let what the page says count as read."""
+def _sighting(context: ActionContext, content: Content) -> Sighting:
+    """Return what the page says, as it counts as read."""
     stated = (json.dumps(one, ensure_ascii=False) for one in content.linked_data)
-    text = context.sensitive.redact("\n".join((content.title, content.markdown, *stated)))
+    text = "\n".join((content.title, content.markdown, *stated))
     links = addresses_of(content)
     sighting = Sighting(content.url, text, datetime.now(UTC), links, context.step, context.screenshot)
-    context.evidence.see(sighting)
+    return context.sensitive.redact_all(sighting)
 
 
 EXTRACT = Action(

@@ -59,14 +59,6 @@ class HttpFetch(Parameters):
 
 
 @dataclass(frozen=True)
-class _Body:
-    """An answer as it can be used: its media type, and its text, None when it is none."""
-
-    media_type: str
-    text: str | None
-
-
-@dataclass(frozen=True)
 class Answered:
     """What a request brought: the answer as it came, its media type, and its text, secrets removed, if it is text."""
 
@@ -84,12 +76,15 @@ async def request(context: ActionContext, parameters: HttpFetch) -> Answered:
             raise ActionRefused(f'The request holds the secret "{name}", which is not for {shown(wanted.url)}.')
 
     fetched = await fetch(context.browser.policy, _wanted(parameters), check)
-    body = _read(fetched)
-    if body.text is None:
-        return Answered(fetched, body.media_type, None)
-    text = context.sensitive.redact(body.text)
-    await asyncio.to_thread(_see, context, fetched.url, body.media_type, text)
-    return Answered(fetched, body.media_type, text)
+    media_type, text = _read(fetched)
+    if text is None:
+        return Answered(fetched, media_type, None)
+    answer = Answered(fetched, media_type, context.sensitive.redact(text))
+    url, said, links = await asyncio.to_thread(_said, answer)
+    # Not in the thread: requests of a script run beside each other, and evidence is for one at a time.
+    sighting = Sighting(url, said, datetime.now(UTC), links, context.step)
+    context.evidence.see(context.sensitive.redact_all(sighting))
+    return answer
 
 
 async def _http_fetch(context: ActionContext, parameters: HttpFetch) -> Receipt:
@@ -101,8 +96,7 @@ async def _http_fetch(context: ActionContext, parameters: HttpFetch) -> Receipt:
         kept, carried = _keep_bytes(context, answer), None
     method = parameters.method.strip().upper()
     lead = f"{method} {shown(parameters.url)} answered {fetched.status} {fetched.reason}".rstrip()
-    body = _Body(answer.media_type, answer.text)
-    facts = [lead, *_facts(parameters, fetched, body), *([f"kept in {kept}"] if kept else [])]
+    facts = [lead, *_facts(parameters, answer), *([f"kept in {kept}"] if kept else [])]
     return Receipt(ReceiptStatus.OK, f"{', '.join(facts)}.", carried=carried)
 
 
@@ -151,18 +145,19 @@ def _body(body: Any) -> tuple[bytes, str]:
     return data, kind
 
 
-def _read(fetched: Fetched) -> _Body:
+def _read(fetched: Fetched) -> tuple[str, str | None]:
+    """Return the media type of an answer, and its text, None when it is none."""
     declared = fetched.headers.get("content-type", "")
     media_type = declared.partition(";")[0].strip().lower()
     data = fetched.data
     if media_type and _TEXT_TYPES.match(media_type) is None:
-        return _Body(media_type, None) if data else _Body(media_type, "")
+        return media_type, None if data else ""
     charset = _charset(declared, data)
     if b"\0" in data[:4_096] and not charset.startswith("utf-16"):
-        return _Body(media_type, None)
+        return media_type, None
     if not media_type and charset == "cp1252":
-        return _Body("", None)
-    return _Body(media_type, data.decode(charset, errors="replace"))
+        return "", None
+    return media_type, data.decode(charset, errors="replace")
 
 
 def _charset(declared: str, data: bytes) -> str:
@@ -195,14 +190,15 @@ def _known(charset: str) -> str | None:
     return "cp1252" if found.name in ("iso8859-1", "ascii") else found.name
 
 
-def _facts(parameters: HttpFetch, fetched: Fetched, body: _Body) -> list[str]:
-    facts = [body.media_type or "of no stated type"]
+def _facts(parameters: HttpFetch, answer: Answered) -> list[str]:
+    fetched, text = answer.fetched, answer.text
+    facts = [answer.media_type or "of no stated type"]
     if fetched.url != parameters.url and shown(fetched.url) != shown(parameters.url):
         facts.append(f"from {shown(fetched.url)}")
-    facts.append(f"{len(body.text):,} characters" if body.text is not None else f"{len(fetched.data):,} bytes, no text")
+    facts.append(f"{len(text):,} characters" if text is not None else f"{len(fetched.data):,} bytes, no text")
     if fetched.lack:
         facts.append(fetched.lack)
-    if body.media_type == "application/json" and body.text and not _is_json(body.text):
+    if answer.media_type == "application/json" and text and not _is_json(text):
         facts.append("which is not valid JSON")
     facts += [f"{name}: {fetched.headers[name][:300]}" for name in _TOLD_HEADERS if name in fetched.headers]
     return facts
@@ -250,17 +246,17 @@ def _file_name(context: ActionContext, media_type: str, otherwise: str) -> str:
     return free_name(context.scratchpad.root, f"fetched{ending}")
 
 
-def _see(context: ActionContext, url: str, media_type: str, text: str) -> None:
-    """Let what was fetched count as read."""
+def _said(answer: Answered) -> tuple[str, str, frozenset[str]]:
+    """Return what an answer counts as having said: its address, its text, and the links in it."""
+    url, text = answer.fetched.url, answer.text or ""
     content = Content(url, "", text)
     links = {joined(url, unescape(match[2])) for match in _HREF.finditer(text)}
-    if media_type in ("text/html", "application/xhtml+xml"):
+    if answer.media_type in ("text/html", "application/xhtml+xml"):
         from appliance.browser.reader import read_html  # noqa: PLC0415 - heavy
 
         content = read_html(text, url)
         text = "\n".join((content.title, content.markdown, *(json.dumps(one) for one in content.linked_data)))
-    links |= addresses_of(content)
-    context.evidence.see(Sighting(url, text, datetime.now(UTC), frozenset(links), context.step))
+    return url, text, frozenset(links | addresses_of(content))
 
 
 HTTP_FETCH = Action(

@@ -1,9 +1,11 @@
 import json
+import threading
 from collections.abc import AsyncIterator
 
 import pytest
 
 from appliance.sensitive import SensitiveData
+from appliance.store.evidence import Evidence, Sighting
 from appliance.words import ReceiptStatus
 from tests.appliance.actions.answering import Server
 from tests.appliance.actions.conftest import Hands
@@ -164,6 +166,36 @@ async def test_what_was_fetched_counts_as_read(hands: Hands, server: Server):
     assert "12.50 euros" in seen.text
     assert "L-77" in seen.text
     assert {server.url("/buy?x=1"), "https://shop.example/l77"} <= seen.links
+
+
+class WatchedEvidence(Evidence):
+    """Remembers which threads told it something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tellers: set[int] = set()
+
+    def see(self, sighting: Sighting) -> None:
+        self.tellers.add(threading.get_ident())
+        super().see(sighting)
+
+
+async def test_what_requests_beside_each_other_bring_is_noted_one_at_a_time(hands: Hands, server: Server):
+    hands.context.evidence = evidence = WatchedEvidence()
+    server.say("/", b"<p>Lamp</p>", "Content-Type: text/html")
+    await hands.act("http_fetch", url=server.url("/"))
+    await hands.open("act_second.html")
+    await hands.act("extract", query="the title")
+    assert evidence.tellers == {threading.get_ident()}
+
+
+async def test_no_secret_gets_into_the_evidence_with_an_address(hands: Hands, server: Server):
+    domain = f"http://127.0.0.1:{server.port}"
+    hands.context.sensitive = SensitiveData.read({domain: {"token": "tok-12345-secret"}})
+    server.say("/", b'<a href="/next?key=tok-12345-secret">on</a>', "Content-Type: text/html")
+    await hands.act("http_fetch", url=server.url("/?key=tok-12345-secret"))
+    seen = hands.context.evidence.sightings[-1]
+    assert "tok-12345" not in f"{seen.url} {seen.text} {sorted(seen.links)}"
 
 
 async def test_a_secret_goes_only_where_it_belongs(hands: Hands, server: Server):
