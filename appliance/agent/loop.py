@@ -78,7 +78,7 @@ class Agent:
         self._window = Window(assignment, registry, datetime.now(UTC).date(), archive=archive, limit=limit)
         compactor = Compactor(self._model, limit)
         self._briefing = Briefing(assignment, context, self._window, compactor, self._progress, outlets)
-        self._sight = Sight(context, registry, outlets)
+        self._sight = Sight(context, registry, outlets, self._window.room_for_page)
         self._asking = Asking(self._model, context, registry, outlets)
         self._chain = Chain(context, registry, self._progress, self._budget, outlets)
         self._rounds = Rounds(Reviewer(self._metered, assignment), assignment, self._budget, outlets)

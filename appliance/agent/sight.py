@@ -1,6 +1,7 @@
 """Looks at the page for a step: in full, or not at all where nothing can have changed."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from appliance.actions.base import ActionContext
@@ -18,10 +19,13 @@ _GAP = re.compile(r"^\s*… \d+ more lines.*")
 
 
 class Sight:
-    """The agent's eyes in one run."""
+    """The agent's eyes in one run; `room` says how many characters of a page can be told at the time."""
 
-    def __init__(self, context: ActionContext, registry: Registry, outlets: Outlets) -> None:
+    def __init__(
+        self, context: ActionContext, registry: Registry, outlets: Outlets, room: Callable[[], int] | None = None
+    ) -> None:
         self._context = context
+        self._room = room
         self._registry = registry
         self._outlets = outlets
         self._refusals_told = 0
@@ -29,7 +33,7 @@ class Sight:
     async def look(self, step: Step, before: Step) -> None:
         """Leave in the step what is seen, secrets blotted out, and keep its picture; `before` is the step before."""
         browser = self._context.browser
-        seen = await unchanged(before, browser, self._registry) or await browser.observe()
+        seen = await unchanged(before, browser, self._registry) or await self._observe()
         step.observation = seen = self._context.sensitive.redact_all(seen)
         await self._tell_refusals()
         if seen.screenshot is not None:
@@ -41,6 +45,10 @@ class Sight:
             await self._tell_seeds()
         if self._context.store is not None and not seen.is_stub:
             await self._keep_evidence(step, seen)
+
+    async def _observe(self) -> Observation:
+        browser = self._context.browser
+        return await browser.observe() if self._room is None else await browser.observe(room=self._room())
 
     async def _keep_evidence(self, step: Step, seen: Observation) -> None:
         """Keep what the page says, and its links where the answer has fields for such."""

@@ -229,7 +229,7 @@ class Window:
                 self._place_page(number, self._latest)
             self._bound_history()
             return self._code_mode(observation)
-        now = self._latest = read_page(observation, self._room_for_page())
+        now = self._latest = read_page(observation, self.room_for_page())
         page = self._page
         changes: str | None = None
         if (
@@ -294,8 +294,8 @@ class Window:
     def _size_around(self) -> int:
         return len(self._system) + self._shape.size
 
-    def _room_for_page(self) -> int:
-        """Return the characters that a page may take."""
+    def room_for_page(self) -> int:
+        """Return the characters that the lines of a page may take."""
         rest = self._size_around() + len(self._task_and_goal()) + self._history.size + _TAIL
         # What more rules take, and files, which may be told twice, the page gives: it has room for its changes, too.
         longer = max(0, self._size_around() - _ORDINARY_RULES) + self._size_of_files()

@@ -74,13 +74,16 @@ class Collector:
         self._shown: Part | None = None
         self._disclosure = Disclosure(tab)
         self._is_late = False
+        self._room = VIEW_BUDGET
         self._hash = blake2b(digest_size=12)
 
-    async def read(self, from_line: int = 0) -> Reading:
+    async def read(self, from_line: int = 0, room: int = VIEW_BUDGET) -> Reading:
         """Read the tab's documents into lines, from a line of the last reading on where one is given.
 
-        Raises ActionFailed when even the main document cannot be read.
+        The lines shown of a long page take about 5,500 characters, what is in view up to 6,800, and less where there
+        is less `room`. Raises ActionFailed when even the main document cannot be read.
         """
+        self._room = room
         start = self._shown.find(from_line - 1) if from_line > 0 and self._shown else ANYWHERE
         walk, world = await self._walk_main(start, again=False)
         if self._tab.activity.document != self._document:
@@ -122,14 +125,18 @@ class Collector:
         """Return the number that a place of a document has among all lines of the last reading, if it was in it."""
         return self._shown.number_in(world, place) if self._shown is not None else None
 
+    @property
+    def _text_budget(self) -> int:
+        return min(TEXT_BUDGET, self._room)
+
     async def _walk_main(self, start: Start, *, again: bool) -> tuple[Walk, World]:
-        budget = TEXT_BUDGET if start.inside is None else 1
+        budget = self._text_budget if start.inside is None else 1
         seconds = PAGE_SECONDS
         if self._is_late:
             await self._tab.run("() => true", timeout=FRAME_SECONDS)
             seconds = LARGE_PAGE_SECONDS
         self._is_late = True
-        text = await self._tab.run(COLLECT, budget, VIEW_BUDGET, start.place, again, timeout=seconds)
+        text = await self._tab.run(COLLECT, budget, min(VIEW_BUDGET, self._room), start.place, again, timeout=seconds)
         self._is_late = False
         return msgspec.json.decode(text, type=Walk), await self._tab.frames.world()
 
@@ -202,8 +209,8 @@ class Collector:
         if not part.walk.frames:
             return {}
         shown = {-line[0] for line in part.walk.lines if line[0] < 0}
-        room = TEXT_BUDGET - sum(len(line[3]) for line in part.walk.lines)
-        each = max(LEAST_FRAME_BUDGET, max(room, TEXT_BUDGET // 2) // max(len(shown), 1))
+        room = self._text_budget - sum(len(line[3]) for line in part.walk.lines)
+        each = max(LEAST_FRAME_BUDGET, max(room, self._text_budget // 2) // max(len(shown), 1))
         ranked = sorted((reference for reference, _ in part.walk.frames), key=lambda one: one not in shown)
 
         async def read(place: int, reference: int) -> "Part | str":
@@ -214,7 +221,7 @@ class Collector:
             begin = start.within(reference)
             budget = each if reference in shown else 0
             if begin is not ANYWHERE:
-                budget = TEXT_BUDGET if begin.inside is None else 1
+                budget = self._text_budget if begin.inside is None else 1
             return await self._read_frame(FrameLink(part.world, reference), chain, budget, begin)
 
         found = await asyncio.gather(*(read(place, reference) for place, reference in enumerate(ranked)))

@@ -12,7 +12,7 @@ import structlog
 
 from appliance.browser.cdp import LOST, CdpConnection, CdpError
 from appliance.browser.code_tab import CodeTab
-from appliance.browser.collector import Collector, Reading
+from appliance.browser.collector import VIEW_BUDGET, Collector, Reading
 from appliance.browser.documents import Answer, html_of, run_in_all
 from appliance.browser.downloads import Downloads
 from appliance.browser.element import Element
@@ -98,8 +98,8 @@ class Browser:
 
     def hide(self, values: Callable[[], tuple[str, ...]], carries_secret: Callable[[str], bool]) -> None:
         """Keep values out of pictures and names of files, and addresses that carry one in the allowed domains."""
-        self.downloads.carries_secret = carries_secret
         self.pictures.hidden = values
+        self.downloads.carries_secret = carries_secret
         self._gate.carries_secret = carries_secret
 
     async def conceal(self) -> None:
@@ -128,10 +128,13 @@ class Browser:
         except ActionFailed as error:
             return error.message
 
-    async def observe(self, *, with_screenshot: bool = True, from_line: int | None = None) -> Observation:
+    async def observe(
+        self, *, with_screenshot: bool = True, from_line: int | None = None, room: int = VIEW_BUDGET
+    ) -> Observation:
         """Read the current tab: numbered lines, tabs, scroll, and a screenshot taken at the same time.
 
-        A long page is shown around what is in view; from `from_line` (or that of `look_from`) on where one is given.
+        A long page is shown around what is in view, in at most `room` characters; from `from_line` (or that of
+        `look_from`) on where one is given.
         Never hangs: a page that does not answer within 5 s (30 s, if it was late before and reacts now), an open dialog
         or a crashed tab gives an observation with a note and without lines. Raises BrowserLost.
         """
@@ -146,7 +149,7 @@ class Browser:
             self.cdp.post("Page.captureScreenshot", {"format": "jpeg"}, tab.session_id)
         picture = asyncio.create_task(self.pictures.take(tab)) if with_screenshot and not is_blank else None
         try:
-            self._reading = await self._read(tab, from_line)
+            self._reading = await self._read(tab, from_line, room)
             self._adopted.clear()
             screenshot, problem = await picture if picture else (None, "")
         finally:
@@ -342,11 +345,11 @@ class Browser:
             del self._collectors[target_id]
         return self._collectors.setdefault(tab.target_id, Collector(tab))
 
-    async def _read(self, tab: Tab, from_line: int) -> Reading:
+    async def _read(self, tab: Tab, from_line: int, room: int) -> Reading:
         if tab.dialog is None and not tab.crashed:
             for _ in range(3):
                 try:
-                    return await self._collector(tab).read(from_line)
+                    return await self._collector(tab).read(from_line, room)
                 except ActionFailed as error:
                     if tab.dialog is None:
                         return Reading(

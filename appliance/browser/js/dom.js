@@ -24,7 +24,7 @@
   take(Node, "parentNode childNodes isConnected ownerDocument getRootNode contains cloneNode");
   take(Element, "matches closest querySelector querySelectorAll getBoundingClientRect getClientRects scrollIntoView scrollBy " +
     "clientHeight clientWidth clientLeft clientTop scrollHeight scrollWidth scrollTop scrollLeft children childElementCount " +
-    "previousElementSibling classList id className namespaceURI attributes getAttributeNames assignedSlot outerHTML append");
+    "previousElementSibling classList id className namespaceURI attributes assignedSlot outerHTML append");
   take(HTMLElement, "isContentEditable inert innerText style title");
 
   // Those that every node of a page is asked for are written out, as they are quicker so. Most are for elements only.
@@ -33,7 +33,7 @@
   const localName = of(Element, "localName"), firstElementChild = of(Element, "firstElementChild");
   const shadowRoot = of(Element, "shadowRoot"), hasAttributes = of(Element, "hasAttributes");
   const hasAttribute = of(Element, "hasAttribute"), getAttribute = of(Element, "getAttribute");
-  const checkVisibility = of(Element, "checkVisibility");
+  const getAttributeNames = of(Element, "getAttributeNames"), checkVisibility = of(Element, "checkVisibility");
   dom.firstChild = (node) => firstChild.call(node);
   dom.nextSibling = (node) => nextSibling.call(node);
   dom.nodeType = (node) => nodeType.call(node);
@@ -47,6 +47,7 @@
   dom.labels = (node) => (isForm(node) ? null : node.labels);
   dom.hasAttributes = (node) => hasAttributes.call(node);
   dom.hasAttribute = (node, name) => hasAttribute.call(node, name);
+  dom.getAttributeNames = (node) => getAttributeNames.call(node);
   dom.getAttribute = (node, name) => getAttribute.call(node, name);
   dom.checkVisibility = (node, how) => checkVisibility.call(node, how);
   eyes.dom = dom;

@@ -3,12 +3,12 @@
 // asked itself. That a rule counts places, as :nth-child does, is left out of account: it is not done for cursors.
 {
   const { dom } = eyes;
-  const { tagOf, hasAttributes, getAttribute } = dom;
+  const { tagOf, hasAttributes, getAttribute, getAttributeNames } = dom;
   const PLACED = new Set(["absolute", "fixed", "sticky"]);
 
   class Kin {
     constructor() {
-      this.inner = new Map();
+      this.inner = null;
       this.isAsked = false;
       // Whether they show a pointer, and whether they are drawn in another place than the text around them.
       this.isPointed = false;
@@ -17,7 +17,7 @@
       this.lastFound = null;
     }
 
-    // The kin of an element whose parent is of this one.
+    // The kin of an element whose parent is of this one; null for one that is like no other.
     of(node, tag = tagOf(node)) {
       if (node === this.last) return this.lastFound;
       this.last = node;
@@ -26,22 +26,24 @@
 
     find(node, tag) {
       if (!hasAttributes(node)) return this.get(tag);
-      const name = dom.attributes(node).length === 1 ? getAttribute(node, "class") : null;
-      return name === null ? new Kin() : this.get(tag).get(name);
+      const name = getAttribute(node, "class");
+      return name === null || getAttributeNames(node).length > 1 ? null : this.get(tag).get(name);
     }
 
     get(key) {
-      let found = this.inner.get(key);
-      if (!found) this.inner.set(key, (found = new Kin()));
+      const inner = this.inner || (this.inner = new Map());
+      let found = inner.get(key);
+      if (!found) inner.set(key, (found = new Kin()));
       return found;
     }
 
     ask(node) {
-      if (this.isAsked) return;
+      if (this.isAsked) return this;
       this.isAsked = true;
       const style = getComputedStyle(node);
       this.isPointed = style.cursor === "pointer";
       this.isPlaced = PLACED.has(style.position);
+      return this;
     }
   }
   eyes.Kin = Kin;

@@ -73,9 +73,12 @@
   // block is known by its style, or found by looking where such things are: along the edges and in the middle.
   const MANY_LINES = 400;
   const PLACES = [[0.5, 0.5], [0.5, 0.03], [0.5, 0.97], [0.03, 0.97], [0.97, 0.97], [0.97, 0.5]];
-  const placedElements = () => {
+  // In a very large document each look takes milliseconds: only where banners and dialogs are.
+  const VERY_MANY_LINES = 10000;
+  const FEW_PLACES = PLACES.slice(0, 3);
+  const placedElements = (places) => {
     const found = new Set();
-    for (const [x, y] of PLACES) {
+    for (const [x, y] of places) {
       for (let one = document.elementFromPoint(innerWidth * x, innerHeight * y); one; one = dom.parentElement(one)) found.add(one);
     }
     return found;
@@ -86,7 +89,7 @@
     const known = new Map();
     const seen = [];
     const isLong = lines.length > MANY_LINES;
-    const placed = isLong ? placedElements() : null;
+    const placed = isLong ? placedElements(lines.length > VERY_MANY_LINES ? FEW_PLACES : PLACES) : null;
     if (isLong) judge(top.inner);
     for (let index = 0; index < lines.length; index += 1) {
       const { element, group, floats } = lines[index];

@@ -101,7 +101,7 @@
       if (text === "" && CAN_HOST.has(tag)) eyes.suspect(parent);
     } else {
       const outer = kin;
-      kin = kin.of(parent, tag);
+      kin = kin.of(parent, tag) || new Kin();
       visit(parent, flags);
       kin = outer;
     }
@@ -303,10 +303,9 @@
     }
     // Inside of what shows a pointer everything shows it.
     if (flags & (INSIDE | POINTED)) return false;
-    const alike = kin.of(node);
-    alike.ask(node);
-    ({ isPlaced } = alike);
-    return alike.isPointed;
+    const asked = (kin.of(node) || new Kin()).ask(node);
+    ({ isPlaced } = asked);
+    return asked.isPointed;
   };
 
   // A marked element is one line, unless it is a container with things of its own inside.
