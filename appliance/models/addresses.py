@@ -1,4 +1,4 @@
-"""The web address that a task names."""
+"""The web addresses that a task names."""
 
 import re
 from urllib.parse import urlsplit
@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 _ADDRESS = re.compile(
     r"https?://[^\s<>\"'`]+|(?<![\w@/.-])(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:/[^\s<>\"'`]*)?", re.IGNORECASE
 )
+_WHOLE = re.compile(r"https?://\S+")
 _FILE_ENDINGS = (".md", ".txt", ".py", ".js", ".json", ".csv", ".pdf", ".doc", ".docx", ".xls", ".xlsx", ".png", ".jpg")
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 
@@ -19,6 +20,11 @@ def find_address(task: str) -> str | None:
         if not address.lower().endswith(_FILE_ENDINGS):
             return f"https://{address}"
     return None
+
+
+def without_addresses(task: str) -> str:
+    """Return the task's own words: without the addresses that are written out in it."""
+    return _WHOLE.sub(" ", task)
 
 
 def is_same_page(url: str, address: str) -> bool:

@@ -2,6 +2,8 @@
 
 import re
 
+from appliance.models.addresses import without_addresses
+
 _NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100,
@@ -33,7 +35,7 @@ _BEYOND = {
 
 def wanted_rows(task: str) -> int | None:
     """Return how many rows a task asks for, None when it names no number."""
-    plain = _without_addresses(task)
+    plain = without_addresses(task)
     for pattern in _WANTED:
         if match := pattern.search(plain):
             return _read(match[1]) or None
@@ -42,18 +44,14 @@ def wanted_rows(task: str) -> int | None:
 
 def wanted_pages(task: str) -> int | None:
     """Return to how many pages of a list a task keeps, None when it does not say."""
-    match = _PAGES.search(_without_addresses(task))
+    match = _PAGES.search(without_addresses(task))
     return None if match is None else _read(match[1]) if match[1] else 1
 
 
 def beyond_reading(task: str) -> tuple[str, ...]:
     """Return what a task seems to ask for that reading pages is not: to sign in, to fill in forms, to judge."""
-    plain = _without_addresses(task)
+    plain = without_addresses(task)
     return tuple(name for name, words in _BEYOND.items() if re.search(rf"\b(?:{words})\b", plain, re.IGNORECASE))
-
-
-def _without_addresses(task: str) -> str:
-    return re.sub(r"https?://\S+", " ", task)
 
 
 def _read(number: str) -> int:

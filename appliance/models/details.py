@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import urldefrag, urlsplit
 
+from appliance.models.addresses import without_addresses
 from appliance.store.facts import split_words
 from appliance.store.kinship import ANY, Shape, shapes_of
 from appliance.store.links import FoundLink
@@ -125,5 +126,4 @@ def _path_words(link: FoundLink) -> set[str]:
 
 def _words_of(task: str) -> frozenset[str]:
     """Return the words of a task that may name what is listed, without its addresses."""
-    plain = re.sub(r"https?://\S+", " ", task)
-    return frozenset(word for word in split_words(plain) if len(word) > 3)
+    return frozenset(word for word in split_words(without_addresses(task)) if len(word) > 3)

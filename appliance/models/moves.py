@@ -1,4 +1,4 @@
-"""The moves of the keyless model: what it sees, what it does next, and the actions, as a reply of design 2.4."""
+"""The moves of the keyless model: what it sees, what it does next, and the actions, as any model replies."""
 
 from collections.abc import Generator
 from dataclasses import dataclass

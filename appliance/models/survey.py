@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from appliance.content import Content
+from appliance.models.addresses import without_addresses
 from appliance.store.drafting import draft_listing, draft_object, draft_page_row
 from appliance.store.links import FoundLink, Links
 from appliance.store.pages import PageRead
@@ -72,7 +73,7 @@ def read_survey(carried: str | None) -> Survey | None:
 
 
 def _named(links: tuple[FoundLink, ...], url: str, task: str) -> str:
-    words = " ".join(re.sub(r"https?://\S+", " ", task).lower().split())
+    words = " ".join(without_addresses(task).lower().split())
     fitting = {link.url for link in links if len(link.text) >= SHORTEST_NAME and link.text.lower() in words}
     fitting.discard(url)
     return fitting.pop() if len(fitting) == 1 else ""
