@@ -116,6 +116,9 @@ class ScriptCalls:
         try:
             async with turn:
                 return self._context.sensitive.redact_all(await self._do(name, arguments))
+        except ActionFailed as error:
+            # A page may say in an error what it says nowhere else.
+            raise ActionFailed(self._context.sensitive.redact(error.message)) from error
         except ValidationError as error:
             raise ActionFailed(f"{name}: {_defects(error)}.") from error
         except CdpError as error:

@@ -92,13 +92,15 @@ def _kept(context: ActionContext, name: str, what: str, text: str, shown: list[s
     if len(text) <= INLINE:
         shown.append(f"<{what}>\n{text.rstrip()}\n</{what}>")
         return f"{verb} {len(text)} characters"
-    stem = name.removesuffix(".py")
-    saved = context.scratchpad.write(free_name(context.scratchpad.root, f"{stem}_{what}.txt"), text)
-    half = INLINE // 2
-    left = len(text) - 2 * half
-    middle = f"… ({left} characters more, all of it is in {saved.name}) …"
+    stem, half = name.removesuffix(".py"), INLINE // 2
+    try:
+        saved = context.scratchpad.write(free_name(context.scratchpad.root, f"{stem}_{what}.txt"), text).name
+        whole, kept = f"all of it is in {saved}", f"kept in {saved}"
+    except ActionFailed as error:
+        whole, kept = "which are lost", f"kept in no file ({error.message.rstrip('.')})"
+    middle = f"… ({len(text) - 2 * half} characters more, {whole}) …"
     shown.append(f"<{what}>\n{text[:half]}\n{middle}\n{text[-half:]}\n</{what}>")
-    return f"{verb} {len(text)} characters, kept in {saved.name}"
+    return f"{verb} {len(text)} characters, {kept}"
 
 
 def _last_line(error: str) -> str:

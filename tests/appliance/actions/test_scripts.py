@@ -293,6 +293,28 @@ async def test_secrets_reach_neither_scripts_nor_what_they_leave(scripting: Scri
     assert receipt.status is ReceiptStatus.FAILED
 
 
+async def test_a_script_learns_no_secret_from_what_a_page_fails_with(scripting: Scripting) -> None:
+    scripting.hands.context.sensitive = SensitiveData.read({"password": "hunter2-hunter2"})
+    await scripting.hands.open("product.html")
+    failing = "throw new Error('it is hunter2-hunter2 and no other')"
+    code = f"try:\n    await browser.evaluate({failing!r})\nexcept Exception as error:\n    said = str(error)\n"
+    told = await scripting.value(f"{code}said[::-1]")
+    assert "and no other"[::-1] in told
+    assert "hunter2-hunter2"[::-1] not in told
+
+
+async def test_what_was_printed_is_shown_also_where_no_file_can_be_made(scripting: Scripting) -> None:
+    files = scripting.hands.context.scratchpad
+    files.write("work.py", "1")
+    for number in range(500 - len(files.listing())):
+        (files.root / f"full-{number}.txt").touch()
+    receipt = await scripting.run("print('begin' + 'x' * 5_000 + 'end')")
+    assert receipt.status is ReceiptStatus.OK
+    assert "kept in no file (There are 500 files already" in receipt.text
+    assert "begin" in (receipt.carried or "")
+    assert "end" in (receipt.carried or "")
+
+
 async def test_what_scripts_read_counts_as_read_but_not_what_they_say(scripting: Scripting) -> None:
     await scripting.hands.open("product.html")
     evidence = scripting.hands.context.evidence
