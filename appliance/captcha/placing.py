@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from appliance.browser.connection import Browser
 
 PICTURE_SECONDS = 5.0
+LARGEST_PICTURE = 1_000.0
+"""Pixels of either side: a page may have let its picture grow since it was found."""
 REDEEM_SECONDS = 10.0
 
 
@@ -37,6 +39,8 @@ async def take_picture(browser: "Browser", captcha: Captcha) -> str:
     width, height = await element.call(
         "function() { const b = this.getBoundingClientRect(); return [b.width, b.height]; }"
     )
+    if not (0 < width <= LARGEST_PICTURE and 0 < height <= LARGEST_PICTURE):
+        raise ActionFailed(f"The captcha's picture is not one, with {width:g} by {height:g} pixels; look at it again.")
     metrics = await browser.tab.send("Page.getLayoutMetrics")
     view = metrics["cssVisualViewport"]
     clip = {

@@ -156,6 +156,16 @@ async def test_a_picture_in_a_frame_of_another_site_is_read_and_its_letters_type
         assert picture.convert("RGB").getpixel((2, 2)) == (0xDD, 0xDD, 0xEE)
 
 
+async def test_a_picture_that_grows_once_it_was_found_is_not_taken(hands: Hands, service: SolverService) -> None:
+    await hands.open("captcha_image.html")
+    await hands.js("""const picture = document.querySelector('img'); picture.parentNode.style.paddingTop = '5000px';
+        addEventListener('scroll', () => { picture.width = 9000; picture.height = 2000; }); 1""")
+    receipt = await hands.act("solve_captcha")
+    assert receipt.status is ReceiptStatus.FAILED
+    assert "9000 by 2000 pixels" in receipt.text
+    assert service.tasks == []
+
+
 async def test_a_page_that_has_no_place_for_the_solution_is_said_so(
     hands: Hands, purse: Counted, told: list[tuple[str, str]]
 ) -> None:
