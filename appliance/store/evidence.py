@@ -142,6 +142,7 @@ class Evidence:
             number, page = self._pages.popitem(last=False)
             sighting = page.first[1]
             self._size -= len(sighting.text)
+            self._words.remove(number, page.text)
             self._by_address[page_key(sighting.url)].remove(number)
             del self._ids[(sighting.url, sighting.text)]
 

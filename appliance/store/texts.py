@@ -91,19 +91,29 @@ class WordIndex:
     """Which texts have a word: only those few need be searched for what has it. Texts are taken in when first asked."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[int, SearchText]] = []
+        self._waiting: dict[int, SearchText] = {}
         self._postings: dict[str, list[int]] = {}
 
     def add(self, number: int, text: SearchText) -> None:
         """Take a text in under a number higher than all before."""
-        self._waiting.append((number, text))
+        self._waiting[number] = text
+
+    def remove(self, number: int, text: SearchText) -> None:
+        """Let go of all that is known of a text."""
+        if self._waiting.pop(number, None) is not None:
+            return
+        for word in text.words:
+            numbers = self._postings.get(word, [])
+            if number in numbers:
+                numbers.remove(number)
+            if not numbers:
+                self._postings.pop(word, None)
 
     def candidates(self, forms: Sequence[str], among: Mapping[int, object]) -> list[int]:
         """Return the numbers, of those there are, of texts that have all words of one of the forms; newest first."""
-        for number, text in self._waiting:
-            if number in among:
-                for word in text.words:
-                    self._postings.setdefault(word, []).append(number)
+        for number, text in self._waiting.items():
+            for word in text.words:
+                self._postings.setdefault(word, []).append(number)
         self._waiting.clear()
         if not all(map(words_of, forms)):
             return sorted(among, reverse=True)

@@ -1,3 +1,4 @@
+import pickle
 from typing import Any
 
 import pytest
@@ -150,6 +151,20 @@ def test_the_oldest_texts_are_let_go_beyond_the_cap_and_links_stay_known():
     assert told[0] > 3
     see(evidence, LIST, "y" * (MAX_CHARACTERS + 1))
     assert [one.url for one in evidence.sightings] == [LIST]
+
+
+LETTERS = str.maketrans("0123456789", "abcdefghij")
+
+
+def test_what_was_let_go_takes_no_room():
+    evidence = Evidence()
+    sizes: list[int] = []
+    for number in range(12):
+        words = (str(place).translate(LETTERS) + "x" * 90 for place in range(number * 10_000, number * 10_000 + 6_500))
+        see(evidence, ware_url(number), " ".join(words))
+        assert evidence.find("nowhere") is None
+        sizes.append(len(pickle.dumps(evidence)))
+    assert sizes[-1] < 1.2 * sizes[4]
 
 
 def test_an_address_is_read_on_the_page_that_shows_it():
