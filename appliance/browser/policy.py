@@ -20,11 +20,15 @@ HARMLESS = re.compile(r"\s*(?:data:|blob:|about:(?:blank|srcdoc)(?:[?#]|\s*$))",
 # Addresses that hand out credentials of the machine or reach its link: refused whatever the settings say.
 FORBIDDEN_NETWORKS = tuple(
     ip_network(text)
-    for text in ("169.254.0.0/16", "fe80::/10", "fd00:ec2::/32", "168.63.129.16/32", "100.100.100.200/32")
+    for text in (
+        *("169.254.0.0/16", "fe80::/10", "fd00:ec2::/32"),
+        *("168.63.129.16/32", "100.100.100.200/32", "192.0.0.192/32"),
+    )
 )
 FORBIDDEN_NAMES = frozenset({"metadata.google.internal", "metadata.goog", "metadata", "instance-data"})
 PRIVATE_NETWORKS = tuple(
-    ip_network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+    ip_network(text)
+    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fec0::/10")
 )
 LOOPBACK_NETWORKS = tuple(ip_network(text) for text in ("127.0.0.0/8", "::1/128", "0.0.0.0/32", "::/128"))
 

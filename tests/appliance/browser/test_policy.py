@@ -70,7 +70,7 @@ def test_a_password_in_an_address_is_not_repeated() -> None:
     [
         "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0x7f.1", "%31%32%37.0.0.1", "１２７.0.0.1",
         "127。0。0。1", "localhost", "LOCALHOST.", "a.localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]",
-        "10.1.2.3", "192.168.0.1", "172.31.255.255", "100.64.0.1", "[fd12::1]", "[64:ff9b::7f00:1]",
+        "10.1.2.3", "192.168.0.1", "172.31.255.255", "100.64.0.1", "[fd12::1]", "[fec0::1]", "[64:ff9b::7f00:1]",
     ],
 )  # fmt: skip
 def test_private_ground_is_refused_in_every_spelling(host: str) -> None:
@@ -80,7 +80,15 @@ def test_private_ground_is_refused_in_every_spelling(host: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["169.254.169.254", "2852039166", "[::ffff:169.254.169.254]", "[fd00:ec2::254]", "[fe80::1]", "100.100.100.200"],
+    [
+        "169.254.169.254",
+        "2852039166",
+        "[::ffff:169.254.169.254]",
+        "[fd00:ec2::254]",
+        "[fe80::1]",
+        "100.100.100.200",
+        "192.0.0.192",
+    ],
 )
 def test_metadata_addresses_are_refused_whatever_is_allowed(host: str) -> None:
     policy = Policy(private_allowed=("private", "loopback", "169.254.0.0/16", host))
