@@ -15,12 +15,11 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup
 
-from appliance.store.nodes import escape
-from appliance.store.sources import Sources, leaves
+from appliance.store.pointers import escape, leaves
+from appliance.store.sources import Sources
 
 _MOST_MARKDOWN = 200_000
 _MOST_ROWS = 1000
-
 
 Origin = Literal["read", "absent", "unseen", ""]
 _LEAST_SURE_FIRST: tuple[Origin, ...] = ("unseen", "absent", "read")
@@ -33,6 +32,11 @@ class Cell:
     text: str
     pointer: str = ""
     origin: Origin = ""
+
+    @property
+    def is_link(self) -> bool:
+        """Whether the text is a web address and nothing else."""
+        return self.text.startswith(("http://", "https://")) and " " not in self.text
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """What the gate before the end of a run remembers."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from appliance.store.answers import AnswerStore
 
@@ -13,23 +12,23 @@ MAX_BOUNCES = 3
 class Gate:
     """How often in a row the answer went back, and for what else it did once.
 
-    `filled` is what the store held right after a whole answer was taken out of the text of done: as long as nothing
-    else was written since, such a text may replace it.
+    `filled` is how many writes the store had taken right after a whole answer came out of the text of done: as long as
+    nothing else is written, such a text may replace it.
     """
 
     bounces: int = 0
     told_links: bool = False
     told_refused: int = 0
-    filled: tuple[Any, int] | None = None
+    filled: int | None = None
     _last: tuple[int, int] | None = None
 
     def note_filled(self, store: AnswerStore) -> None:
         """Take note that the store was just filled from the text of done."""
-        self.filled = _state(store)
+        self.filled = store.writes
 
     def may_replace(self, store: AnswerStore) -> bool:
         """Whether a whole answer in the text of done is taken for the answer: nothing else has filled the store."""
-        return not store.is_touched or self.filled == _state(store)
+        return not store.is_touched or self.filled == store.writes
 
     def bounce(self, store: AnswerStore) -> bool:
         """Count that the answer goes back; returns whether it may, False when that led nowhere often enough."""
@@ -41,8 +40,3 @@ class Gate:
         self._last = now
         store.note_bounce()
         return self.bounces < MAX_BOUNCES
-
-
-def _state(store: AnswerStore) -> tuple[Any, int]:
-    coverage = store.coverage()
-    return store.value, sum(len(field.absent) for field in (*coverage.item_fields, *coverage.fields))

@@ -16,7 +16,7 @@ from appliance.store.entries import Entries, read_record
 from appliance.store.evidence import Evidence, Provenance
 from appliance.store.guards import Guards
 from appliance.store.links import Links
-from appliance.store.nodes import escape
+from appliance.store.pointers import escape
 from appliance.store.records import PLAIN, Batch, Records, encode, take_each
 from appliance.store.rows import Row, state_of, written
 from appliance.store.schema import AnswerSchema

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from appliance.store.nodes import escape
+from appliance.store.pointers import escape
 from appliance.store.schema import AnswerSchema
 
 _OF_THE_WHOLE = frozenset(

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from appliance.store.evidence import Evidence
 from appliance.store.links import Links
-from appliance.store.rows import pointers
+from appliance.store.pointers import leaves
 from appliance.store.schema import FieldShape, RecordShape
 from appliance.store.texts import is_same_page, page_key
 
@@ -54,7 +54,7 @@ class Guards:
 
     def _check_inside(self, field: FieldShape, value: Any) -> Refusal | None:
         """Return a refusal of the first made-up address inside of a list or an object."""
-        inner = (text for _, text in pointers(value, "") if isinstance(text, str))
+        inner = (text for _, text in leaves(value) if isinstance(text, str))
         found = (self._check_link(field, text) for text in inner if _ADDRESS.fullmatch(text))
         return next((refusal for refusal in found if refusal is not None), None)
 

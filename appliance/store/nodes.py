@@ -7,6 +7,7 @@ from typing import Any, cast
 from urllib.parse import quote, unquote
 
 from appliance.errors import SchemaUnusable
+from appliance.store.pointers import escape
 
 JSON_KINDS = ("string", "number", "integer", "boolean", "array", "object")
 MAX_VISITS = 50_000
@@ -217,11 +218,6 @@ class Schemas:
             else:
                 return None
         return value
-
-
-def escape(name: str) -> str:
-    """Return a name as it stands in a JSON pointer (RFC 6901)."""
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def kind_of(value: Any) -> str:

@@ -1,11 +1,10 @@
 """One record of an answer and the state of its fields: filled, marked absent, required and missing."""
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from appliance.store.coverage import FieldState
 from appliance.store.evidence import Provenance
-from appliance.store.nodes import escape
 from appliance.store.schema import FieldShape, RecordShape
 
 
@@ -118,14 +117,3 @@ def written(shape: RecordShape, row: Row) -> dict[str, Any]:
 def _nothing(one: FieldShape) -> Any:
     """Return what stands for "there is none" in a field."""
     return [] if not one.is_nullable and "array" in one.kinds and one.accepts([]) else None
-
-
-def pointers(value: Any, pointer: str) -> list[tuple[str, Any]]:
-    """Return every value that holds no others, with its JSON pointer."""
-    if isinstance(value, dict):
-        pairs = cast("dict[str, Any]", value).items()
-        return [leaf for name, inner in pairs for leaf in pointers(inner, f"{pointer}/{escape(name)}")]
-    if isinstance(value, list):
-        items = enumerate(cast("list[Any]", value))
-        return [leaf for number, inner in items for leaf in pointers(inner, f"{pointer}/{number}")]
-    return [(pointer, value)]

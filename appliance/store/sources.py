@@ -5,11 +5,11 @@ for what was looked for and is not there, {"status": "unseen"} for what no page 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from appliance.store.coverage import Absence
 from appliance.store.evidence import Provenance
-from appliance.store.nodes import escape
+from appliance.store.pointers import leaves
 
 Sources = dict[str, dict[str, Any]]
 
@@ -22,18 +22,6 @@ def trace(answer: Any, known: Mapping[str, Provenance | Absence]) -> Sources:
             above = next((above for above in _above(pointer) if above in known), None)
             found[pointer] = {"status": "unseen"} if above is None else found[above]
     return found
-
-
-def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every value that holds no others, in order, with its JSON pointer."""
-    if isinstance(value, dict):
-        for name, field in cast("dict[str, Any]", value).items():
-            yield from leaves(field, f"{pointer}/{escape(name)}")
-    elif isinstance(value, list):
-        for number, item in enumerate(cast("list[Any]", value)):
-            yield from leaves(item, f"{pointer}/{number}")
-    else:
-        yield pointer, value
 
 
 def _above(pointer: str) -> Iterator[str]:

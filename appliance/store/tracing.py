@@ -2,7 +2,8 @@
 
 from appliance.store.evidence import Evidence, Provenance
 from appliance.store.facts import split_words
-from appliance.store.rows import Origin, Row, pointers
+from appliance.store.pointers import leaves
+from appliance.store.rows import Origin, Row
 
 
 class Tracer:
@@ -30,7 +31,7 @@ class Tracer:
             origin = row.origins[name]
             found = {
                 pointer: place
-                for pointer, value in pointers(row.value[name], "")
+                for pointer, value in leaves(row.value[name])
                 if (place := self._place(value, name, origin)) is not None
             }
             row.traced[name] = found

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 from appliance.store.coverage import Absence
 from appliance.store.evidence import Provenance
-from appliance.store.sources import leaves, trace
+from appliance.store.sources import trace
 
 AT = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 READ = Provenance("http://shop.example/1", "Price: 17.90", AT, 4, "001-0004.jpg")
@@ -33,8 +33,3 @@ def test_a_value_that_no_page_has_shown_is_told_as_such_and_one_that_is_not_ther
 def test_parts_of_a_value_come_from_where_the_value_comes_from():
     traced = trace({"sizes": {"width": 3, "tags": ["a", "b"]}}, {"/sizes": READ})
     assert traced["/sizes/width"] == traced["/sizes/tags/1"] == traced["/sizes"]
-
-
-def test_pointers_are_those_of_json_whatever_a_field_is_called():
-    assert list(leaves({"a/b": {"c~d": 1}, "": [2]})) == [("/a~1b/c~0d", 1), ("//0", 2)]
-    assert list(leaves("text")) == [("", "text")]
