@@ -14,7 +14,7 @@ class NoticeKind:
 
 
 _KINDS: Mapping[str, NoticeKind] = {
-    "start_url": NoticeKind("memory", "startUrl", "memory"),
+    "start_url": NoticeKind("memory", "startUrl", "Memory"),
     "found_links": NoticeKind("read", "find_links", "Links"),
     "read_pages": NoticeKind("read", "read_pages", "Pages"),
     "script_run": NoticeKind("code", "script", "Code"),

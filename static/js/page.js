@@ -88,13 +88,14 @@ showCopyButtons(document);
 document.addEventListener("htmx:after:swap", () => { showCopyButtons(document); tick(); });
 
 // What is told of a value opens over the answer, and closes back to that value.
-new MutationObserver(() => {
-  const told = document.getElementById("source-told");
-  if (told?.hasChildNodes() && !told.parentElement.open) {
+const told = document.getElementById("source-told");
+if (told) {
+  new MutationObserver(() => {
+    if (!told.hasChildNodes() || told.parentElement.open) return;
     told.parentElement.showModal();
     told.scrollTop = 0;
-  }
-}).observe(document.getElementById("source-told") ?? document.createElement("div"), { childList: true });
+  }).observe(told, { childList: true });
+}
 tick();
 setInterval(tick, 1000);
 

@@ -94,3 +94,9 @@ def test_an_answer_without_rows_is_a_file_too() -> None:
     assert as_csv([1, {"n": 2}]) == "\ufeffvalue,n\r\n1,\r\n,2\r\n"
     assert as_json({"a": "ü"}) == '{\n  "a": "ü"\n}\n'
     assert as_json("just text") == "just text"
+
+
+def test_only_a_web_address_and_nothing_else_is_a_link() -> None:
+    assert Cell("https://shop.example/a").is_link
+    for text in ("", "see https://shop.example", "http://a.example and more", "javascript:alert(1)", "ftp://a.example"):
+        assert not Cell(text).is_link

@@ -32,6 +32,8 @@ def test_what_bulk_actions_and_the_gate_tell_stands_in_the_feed_with_what_it_is_
     eva.open(run.path)
     server.append(run.id, Notice(code="read_pages", text="Read 14 of 14 pages."))
     expect(eva.page.locator(".row-line", has_text="14 pages")).to_have_text("Pages: Read 14 of 14 pages.")
+    server.append(run.id, Notice(code="start_url", text="The task begins here."))
+    expect(eva.page.locator(".row-line", has_text="begins here")).to_have_text("Memory: The task begins here.")
     server.append(run.id, Notice(code="reply_repaired", text="It is asked again."))
     expect(eva.page.locator(".row-line", has_text="asked again")).to_have_text("It is asked again.")
 
