@@ -92,7 +92,7 @@ def booted() -> Iterator[str]:
 
 
 def wait_for_health(address: str, process: subprocess.Popen[bytes]) -> str:
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 240
     while time.monotonic() < deadline:
         assert process.poll() is None, "the container ended"
         try:
@@ -136,7 +136,7 @@ def create(api: httpx.Client, **body: Any) -> str:
 
 def wait_for(api: httpx.Client, session: str, *statuses: str) -> dict[str, Any]:
     """Return the session once it has one of the states."""
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 240
     found: dict[str, Any] = {}
     while time.monotonic() < deadline:
         found = api.get(session).json()
@@ -154,7 +154,7 @@ def status_of(part: str) -> dict[str, str]:
 
 
 def eventually_status_of(part: str) -> dict[str, str]:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while time.monotonic() < deadline:
         with contextlib.suppress(ValueError, AssertionError):
             if status := status_of(part):
@@ -244,7 +244,7 @@ def test_a_task_is_done_in_a_sandboxed_browser_in_the_container(booted: str) -> 
     done = container("exec", "pilothouse", "demo")
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert '"' in done.stdout
+    assert len(json.loads(done.stdout[done.stdout.index("\n{") :])["wares"]) == 6
 
 
 def test_a_stop_ends_it_soon(booted: str) -> None:
