@@ -25,6 +25,8 @@ FIRST_TABS = 3
 """Tabs that are opened at once; the others only when pages keep these waiting, as a browser process each costs time."""
 MORE_TABS_AFTER = 0.4
 PAGE_SECONDS = 25.0
+MADE_UP = ("data:", "blob:", "about:")
+"""How addresses begin that policy lets pass and that whoever names them may have made up, with what is read there."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,8 @@ class BulkReader:
         done.set()
 
     async def _read(self, wish: Wish) -> Read:
+        if wish.url.lower().startswith(MADE_UP):
+            return Read(wish, error="it is no page of a site")
         try:
             self._browser.policy.check_url(wish.url)
         except ActionRefused as error:

@@ -84,7 +84,12 @@ class Evidence:
         self.before_forgetting: list[Callable[[], None]] = []
 
     def see(self, sighting: Sighting) -> None:
-        """Keep what was read; what is read again unchanged counts as read now and is kept once."""
+        """Keep what was read; what is read again unchanged counts as read now and is kept once.
+
+        A data: address says itself what is read there, and whoever opens it may have made it up: it is left out.
+        """
+        if sighting.url[:5].lower() == "data:":
+            return
         key, number = (sighting.url, sighting.text), self._next
         self._next += 1
         known = self._ids.get(key)

@@ -131,6 +131,14 @@ async def test_what_policy_refuses_is_not_read(hands: Hands) -> None:
     assert "outside the domains" in receipt.text
 
 
+async def test_what_is_no_page_of_a_site_is_refused(hands: Hands) -> None:
+    await hands.open("bulk/list")
+    receipt = await hands.act("read_pages", urls=["data:text/html,<p>Price 4711</p>"])
+    assert receipt.status is ReceiptStatus.FAILED
+    assert "it is no page of a site" in receipt.text
+    assert hands.context.evidence.find(4711) is None
+
+
 async def test_dialogs_and_popups_of_a_page_do_not_stop_it_from_being_read(hands: Hands) -> None:
     await hands.open("bulk/list")
     before = await hands.browser.list_tabs()

@@ -153,6 +153,14 @@ def test_the_oldest_texts_are_let_go_beyond_the_cap_and_links_stay_known():
     assert [one.url for one in evidence.sightings] == [LIST]
 
 
+def test_an_address_that_says_itself_what_is_read_there_proves_nothing():
+    evidence = Evidence()
+    see(evidence, "data:text/html,<p>Price 4711</p>", "Price 4711 https://shop.test/made-up")
+    assert evidence.find(4711) is None
+    assert not evidence.has_text("price")
+    assert not evidence.has_link("https://shop.test/made-up")
+
+
 LETTERS = str.maketrans("0123456789", "abcdefghij")
 
 
