@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from appliance.actions.base import ActionContext
+from appliance.actions.page_files import DRAFT_FILE, PAGES_FILE
 from appliance.errors import ActionFailed
 from appliance.store.answers import AnswerStore
 from appliance.store.coverage import FieldCoverage
+from appliance.store.evidence import Provenance
 from appliance.store.kinship import kind_of
 
 MAX_NAMED = 8
 _MAX_FIELDS = 12
 _MAX_SHOWN = 160
-_DRAFT = "rows_draft.json"
-_PAGES = "pages.json"
 _MAX_PAGES = 4_000_000
 _PAGE_KEYS = ("url", "title", "text", "row", "frame", "error")
 _MAX_HINTS = 4
@@ -72,12 +72,12 @@ def shortcuts(context: ActionContext, store: AnswerStore) -> list[str]:
     files = {entry.name for entry in context.scratchpad.listing()}
     if waiting := len(context.links.queue):
         found.append(f"read_pages without urls reads the {waiting} page(s) that wait.")
-    if _DRAFT in files and store.has_items:
+    if DRAFT_FILE in files and store.has_items:
         action = "update_items_from_file" if store.rows else "add_items_from_file"
-        found.append(f'{action} {{"name": "{_DRAFT}"}} takes what was drafted from the pages.')
+        found.append(f'{action} {{"name": "{DRAFT_FILE}"}} takes what was drafted from the pages.')
     fields = {gap.field for gap in store.gaps()}
-    if fields and _PAGES in files and (keys := _captured(context, fields)):
-        found.append(f"{_PAGES} states {', '.join(keys)}.")
+    if fields and PAGES_FILE in files and (keys := _captured(context, fields)):
+        found.append(f"{PAGES_FILE} states {', '.join(keys)}.")
     panels = {link.frame for link in context.links.found if link.frame}
     if panels and context.links.queue:
         host = next(iter(panels)).split("/")[2:3]
@@ -101,8 +101,8 @@ def _unlisted(context: ActionContext, store: AnswerStore) -> list[str]:
     usable = [url for url in dict.fromkeys(link.url for link in links.found) if url not in links.dead]
     if len(usable) <= len(store.rows):
         return []
-    sources = (getattr(source, "url", None) for source in store.provenance().values())
-    listed = {*_texts(store.rows), *filter(None, sources)}
+    pages = (source.url for source in store.provenance().values() if isinstance(source, Provenance))
+    listed = {*_texts(store.rows), *pages}
     kinds = {kind_of(url) for url in usable if url in listed}
     return [url for url in usable if url not in listed and (not kinds or kind_of(url) in kinds)]
 
@@ -110,7 +110,7 @@ def _unlisted(context: ActionContext, store: AnswerStore) -> list[str]:
 def _captured(context: ActionContext, fields: set[str]) -> list[str]:
     """Return keys of the pages' linked data that resemble the open fields, each with the field it may be."""
     try:
-        text = context.scratchpad.read(_PAGES)
+        text = context.scratchpad.read(PAGES_FILE)
         pages: Any = json.loads(text) if len(text) <= _MAX_PAGES else []
     except (ActionFailed, ValueError, RecursionError):
         return []
