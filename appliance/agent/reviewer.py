@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -139,7 +140,8 @@ def shortened(answer: Any) -> str:
     if len(text) <= MAX_ANSWER:
         return text
     if not isinstance(answer, str):
-        text = _dumped(_elided(answer))
+        with suppress(RecursionError):
+            text = _dumped(_elided(answer))
     if len(text) <= MAX_ANSWER:
         return text
     mark = f"\n(shortened for you: {len(text) - MAX_ANSWER:,} characters more)"
@@ -173,10 +175,10 @@ class _Judgement(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     verdict: bool
-    reasoning: str = ""
+    reasoning: str | None = None
     failure_reason: str | None = None
-    impossible_task: bool = False
-    reached_captcha: bool = False
+    impossible_task: bool | None = None
+    reached_captcha: bool | None = None
 
 
 def _read(text: str) -> Verdict:
@@ -185,10 +187,10 @@ def _read(text: str) -> Verdict:
     except ValidationError as error:
         raise ReplyMalformed("the reviewer's reply holds no verdict.") from error
     reason = (judged.failure_reason or "").strip() if not judged.verdict else ""
-    reason = cut(reason or judged.reasoning.strip(), MAX_REASON)
+    reason = cut(reason or (judged.reasoning or "").strip(), MAX_REASON)
     if not judged.verdict and not reason:
         raise ReplyMalformed("the reviewer turned the answer down without a reason.")
-    return Verdict(judged.verdict, reason, judged.impossible_task, judged.reached_captcha)
+    return Verdict(judged.verdict, reason, bool(judged.impossible_task), bool(judged.reached_captcha))
 
 
 def _dumped(value: Any) -> str:

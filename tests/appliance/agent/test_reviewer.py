@@ -7,7 +7,7 @@ import pytest
 from appliance.agent.assignment import Assignment
 from appliance.agent.budget import Budget
 from appliance.agent.metering import MeteredModel
-from appliance.agent.reviewer import MAX_ANSWER, Material, Reviewer, shortened
+from appliance.agent.reviewer import MAX_ANSWER, Material, Reviewer, Verdict, shortened
 from appliance.errors import RunFailed
 from appliance.words import FailureKind
 from tests.appliance.agent.conftest import open_model_of
@@ -30,6 +30,26 @@ def test_an_answer_that_stays_too_long_is_cut_and_says_how_much_is_missing():
         told = shortened(answer)
         assert len(told) == MAX_ANSWER
         assert told.endswith(" characters more)")
+
+
+def test_an_answer_that_is_nested_without_end_is_shown_by_its_beginning():
+    answer: list[object] = ["x" * 9_000]
+    for _ in range(700):
+        answer = [answer]
+    told = shortened(answer)
+    assert told.startswith("[" * 700)
+    assert len(told) <= MAX_ANSWER
+
+
+async def test_a_verdict_counts_also_where_the_rest_of_the_reply_is_null():
+    task = Assignment("Find a lamp")
+    judgement = {"verdict": False, "failure_reason": "Name its price.", "reasoning": None, "impossible_task": None}
+    with StandIn({"steps": [{"wait": {}}], "reviews": [{**judgement, "reached_captcha": None}]}) as stand_in:
+        model = open_model_of(stand_in, "compatible")
+        metered = MeteredModel(model, Budget(task, lambda _: Decimal(0)), asyncio.Event())
+        verdict = await Reviewer(metered, task).review(Material("One lamp."), 60.0)
+        await model.close()
+    assert verdict == Verdict(is_right=False, reason="Name its price.")
 
 
 async def test_a_review_takes_no_more_than_the_seconds_there_are_for_it():
