@@ -210,6 +210,10 @@ def _record(schemas: Schemas, node: Node, part: Part) -> RecordShape:
                 known.add(field.name)
                 fields.append(_joined(schemas, field.name, node, branches))
     is_closed = node.merged.get("additionalProperties") is False
+    if not is_closed:
+        # Some are asked for without being described.
+        bare = sorted(node.required - known)
+        fields += [_shape(schemas, name, schemas.anything(), schemas.resolve([]), True) for name in bare]
     own = own_url_among((field.name, field.role) for field in fields)
     fields = [replace(field, role=OWN_URL) if field.name == own else field for field in fields]
     return RecordShape(

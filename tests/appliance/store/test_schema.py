@@ -112,6 +112,17 @@ def test_a_schema_without_fields_has_no_store_to_fill():
     assert AnswerStore.open({"$ref": "#"}, Evidence(), Links()) is None
 
 
+def test_a_field_that_is_asked_for_without_being_described_takes_anything():
+    store = AnswerStore(
+        AnswerSchema.read({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name", "note"]})
+    )
+    store.set_field("name", "Lamp")
+    assert [str(gap) for gap in store.gaps()] == ["note"]
+    store.set_field("note", "brass")
+    assert store.is_valid
+    assert store.value == {"name": "Lamp", "note": "brass"}
+
+
 def test_a_schema_that_contains_itself_is_filled_like_any_other():
     node = {
         "type": "object",
