@@ -4,6 +4,7 @@ Sessions are flat: a command or event of a tab or frame carries its session id o
 """
 
 import asyncio
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -119,7 +120,12 @@ class CdpConnection:
         if session_id:
             message["sessionId"] = session_id
         self._pending[self._last_id] = _Pending(future, method, session_id)
-        self._write(self._encode(message))
+        try:
+            data = self._encode(message)
+        except UnicodeEncodeError:
+            # Half a character, as models write where a text is cut: only Python's own encoder takes it.
+            data = make_whole(json.dumps(message)).encode()
+        self._write(data)
         return future
 
     def on(self, event: str, handler: Handler) -> Callable[[], None]:

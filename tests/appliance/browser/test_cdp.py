@@ -51,3 +51,9 @@ async def test_a_page_with_half_a_character_is_read_like_any_other(browser: Brow
     assert "Save �" in "\n".join(seen.lines)
     answer = await browser.cdp.send("Runtime.evaluate", {"expression": "'\\ud83d'"}, browser.tab.session_id)
     assert answer["result"]["value"] == "�"
+
+
+async def test_half_a_character_in_a_command_is_sent_as_the_sign_for_what_is_unknown(browser: Browser) -> None:
+    answer = await browser.cdp.send("Runtime.evaluate", {"expression": "'a\ud83d'"}, browser.tab.session_id)
+
+    assert answer["result"]["value"] == "a�"
