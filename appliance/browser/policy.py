@@ -26,6 +26,13 @@ FORBIDDEN_NETWORKS = tuple(
     )
 )
 FORBIDDEN_NAMES = frozenset({"metadata.google.internal", "metadata.goog", "metadata", "instance-data"})
+MAKERS_HOSTS = frozenset(
+    {
+        *("accounts.google.com", "clients2.google.com", "update.googleapis.com", "android.clients.google.com"),
+        *("optimizationguide-pa.googleapis.com", "content-autofill.googleapis.com", "mtalk.google.com"),
+    }
+)
+"""Hosts that Chromium calls for itself, whatever its flags say; pages may ask for them as for any other."""
 PRIVATE_NETWORKS = tuple(
     ip_network(text)
     for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fec0::/10")
@@ -131,11 +138,13 @@ class Policy:
     def interception_patterns(self) -> list[dict[str, Any]]:
         """Return the patterns of requests to stop and ask about.
 
-        Every document and whatever names refused ground; with allowed domains, every request there is.
+        Every document, whatever names refused ground, and what pages ask of hosts that the browser calls for itself;
+        with allowed domains, every request there is.
         """
         patterns: list[dict[str, Any]] = [{"urlPattern": "*", "resourceType": "Document"}]
         if self.allowed_domains:
             return [*patterns, {"urlPattern": "http*"}, {"urlPattern": "ws*"}]
+        patterns += [{"urlPattern": f"*://{host}/*"} for host in sorted(MAKERS_HOSTS)]
         patterns += [{"urlPattern": f"*://*:{port}/*"} for port in sorted(self.own_ports)]
         patterns += [{"urlPattern": f"*://{host}*"} for host in ("169.254.", "metadata.", "[fe80:", "[fd00:ec2:")]
         if "loopback" not in self.private_allowed:

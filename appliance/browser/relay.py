@@ -13,7 +13,7 @@ import structlog
 
 from appliance.addresses import DEFAULT_PORTS, Address, WebAddress, parse_address
 from appliance.browser.names import HeldNames
-from appliance.browser.policy import Policy
+from appliance.browser.policy import MAKERS_HOSTS, Policy
 from appliance.browser.tunnel import Reached, Tunnel
 from appliance.errors import ActionRefused, BrowserUnavailable
 
@@ -122,6 +122,8 @@ class Relay:
             # As a browser's own spelling: an IP address without brackets, a name in lower case.
             address = self._judge(lane, host, port)
             place = (address.host, address.port)
+            if address.host in MAKERS_HOSTS and place not in self._expected:
+                raise ActionRefused(f"Only the browser itself asked for {address}.")
             is_own_page = lane == "http" and place in self._own_pages
             found = await self.policy.find_addresses(address, is_own_page=is_own_page)
             async with asyncio.timeout(CONNECT_SECONDS):
