@@ -3,8 +3,8 @@
 import asyncio
 import contextlib
 import os
+import socket
 import sys
-from typing import Any
 
 from appliance.workspaces.sandbox_program.cells import Cells, Printed
 from appliance.workspaces.sandbox_program.channel import Channel
@@ -16,15 +16,17 @@ _LIBRARIES = ("/usr/lib", "/lib", "/lib64", "/usr/lib64", "/usr/share/zoneinfo",
 class _Loop(asyncio.SelectorEventLoop):
     """A loop that threads wake by plain writing and reading: sending and receiving are refused in here."""
 
+    _csock: socket.socket | None
+    _ssock: socket.socket
+
     def _write_to_self(self) -> None:
-        line: Any = self._csock  # type: ignore[attr-defined]
-        if line is not None:
+        if self._csock is not None:
             with contextlib.suppress(BlockingIOError):
-                os.write(line.fileno(), b"\0")
+                os.write(self._csock.fileno(), b"\0")
 
     def _read_from_self(self) -> None:
         with contextlib.suppress(BlockingIOError):
-            os.read(self._ssock.fileno(), 4096)  # type: ignore[attr-defined]
+            os.read(self._ssock.fileno(), 4096)
 
 
 def main() -> None:
