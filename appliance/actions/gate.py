@@ -20,7 +20,8 @@ class Gate:
     told_links: bool = False
     told_refused: int = 0
     filled: int | None = None
-    _last: tuple[int, int] | None = None
+    _most: int = -1
+    _fewest_gaps: int = 0
 
     def note_filled(self, store: AnswerStore) -> None:
         """Take note that the store was just filled from the text of done."""
@@ -31,12 +32,18 @@ class Gate:
         return not store.is_touched or self.filled == store.writes
 
     def bounce(self, store: AnswerStore) -> bool:
-        """Count that the answer goes back; returns whether it may, False when that led nowhere often enough."""
+        """Count that the answer goes back; returns whether it may, False when that led nowhere often enough.
+
+        Progress is more that is filled or marked absent than ever before, or fewer gaps: what is taken out and put
+        back by turns is none.
+        """
         coverage = store.coverage()
         every = (*coverage.item_fields, *coverage.fields)
-        now = (sum(field.filled for field in every), sum(len(field.absent) for field in every))
-        has_progress = self._last is not None and (now[0] > self._last[0] or now[1] > self._last[1])
-        self.bounces = 1 if has_progress or self._last is None else self.bounces + 1
-        self._last = now
+        known, gaps = sum(field.filled + len(field.absent) for field in every), len(coverage.gaps)
+        is_first = self._most < 0
+        has_progress = is_first or known > self._most or gaps < self._fewest_gaps
+        self.bounces = 1 if has_progress else self.bounces + 1
+        self._most = max(self._most, known)
+        self._fewest_gaps = gaps if is_first else min(self._fewest_gaps, gaps)
         store.note_bounce()
         return self.bounces < MAX_BOUNCES

@@ -93,6 +93,15 @@ async def test_a_value_that_came_in_between_gives_the_run_its_tries_anew(finish:
     assert work.notices.count("incomplete") == 1
 
 
+async def test_a_value_that_is_set_and_cleared_by_turns_is_no_progress(finish: Finish, site: Site):
+    clear = {"set_field": {"field": "total", "value": None}}
+    outcome, work = await finish(
+        [open_page(site), [BELL, TOTAL], DONE, clear, DONE, TOTAL, DONE, clear, DONE], output_schema=SCHEMA
+    )
+    assert len(refused(work)) == 2
+    assert (outcome.ending, outcome.is_successful) == (Ending.DONE, False)
+
+
 async def test_links_that_are_not_in_the_answer_send_it_back_once_only(finish: Finish, site: Site):
     schema: dict[str, Any] = {
         "type": "object",
