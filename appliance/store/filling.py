@@ -31,6 +31,8 @@ _HEAD_END = re.compile(
     r"|\s+of (?:the|this|a|an) (?:\w+ )?(?:product|item|article|page|book|recipe|event|job|offer)\b",
     re.IGNORECASE,
 )
+MAX_HEAD = 1_000
+"""Characters of a description in which its head has to end."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def _candidates(field: Field, facts: list[Fact]) -> Iterator[Fact]:
 
 def _head_phrases(description: str, facts: list[Fact]) -> set[Phrase]:
     """Return the known phrases that a description begins with, as "Price in euros" begins with "price"."""
-    head = re.sub(r"^\s*(?:the|an?)\s+", "", description, flags=re.IGNORECASE)
+    head = re.sub(r"^(?:the|an?)\s+", "", " ".join(description[:MAX_HEAD].split()), flags=re.IGNORECASE)
     for end in _HEAD_END.finditer(head):
         words = split_words(head[: end.start()])
         if words:
