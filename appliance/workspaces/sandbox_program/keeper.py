@@ -20,6 +20,8 @@ from appliance.workspaces.sandbox_program import BOOT
 from appliance.workspaces.sandbox_program.users import free_user, take_user
 
 MOST_PROCESSES = 64
+HELLO_SECONDS = 3.0
+"""How long a line may stay without saying what it wants."""
 _room = threading.BoundedSemaphore(MOST_PROCESSES)
 
 
@@ -99,7 +101,9 @@ def _serve(line: socket.socket) -> None:
 
 def _run(line: socket.socket, uid: int) -> None:
     """Start the process, and say its exit code when it has ended."""
+    line.settimeout(HELLO_SECONDS)
     _, channels, _, _ = socket.recv_fds(line, 16, 1)
+    line.settimeout(None)
     if len(channels) != 1:
         return
     root = __file__.removesuffix("/appliance/workspaces/sandbox_program/keeper.py")

@@ -75,6 +75,13 @@ async def test_another_user_is_not_served(tmp_path: Path) -> None:
         listener.close()
 
 
+async def test_a_line_that_says_nothing_is_let_go_of(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(str(path))
+        line.settimeout(60)
+        assert line.recv(1) == b""
+
+
 async def test_without_a_keeper_it_is_said_that_it_does_not_answer(tmp_path: Path) -> None:
     with pytest.raises(MachineFault, match="The keeper of the sandbox does not answer"):
         await Sandbox(Keeper(tmp_path / "nothing")).run("a.py", "1", Functions({}, do))
