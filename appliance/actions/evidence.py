@@ -34,6 +34,14 @@ def keep_read(context: ActionContext, texts: Iterable[str], links: Iterable[str]
     context.evidence.see(Sighting(url, text, datetime.now(UTC), known, context.step, context.screenshot))
 
 
+def keep_read_at(context: ActionContext, url: str, texts: Iterable[str]) -> None:
+    """Keep texts that were read at an address, of which there is no picture."""
+    redact = context.sensitive.redact
+    text = redact("\n".join(texts))
+    if text.strip():
+        context.evidence.see(Sighting(redact(url), text, datetime.now(UTC), step=context.step))
+
+
 def texts_beyond(value: Any, code: str) -> Iterator[str]:
     """Yield the texts and numbers of a value that the code which made it does not say itself."""
     if isinstance(value, dict):

@@ -7,7 +7,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
-from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
 
@@ -18,6 +17,7 @@ from appliance.actions.base import Action, ActionContext, Parameters
 from appliance.actions.bulk import READ_PAGES, ReadPages
 from appliance.actions.clipboard import RECALL, REMEMBER
 from appliance.actions.code import DEADLINE_SECONDS, as_expression, run_in_page
+from appliance.actions.evidence import keep_read_at, texts_beyond
 from appliance.actions.files import read_text
 from appliance.actions.http import HttpFetch, keep_bytes, request
 from appliance.actions.mirror import mirror
@@ -27,7 +27,6 @@ from appliance.browser.documents import html_of
 from appliance.browser.frames import ScriptFailed
 from appliance.browser.own_world import Document, documents_of, run_in_own_world
 from appliance.errors import ActionFailed
-from appliance.store.evidence import Sighting
 from appliance.words import ReceiptStatus
 from appliance.workspaces.sandbox import Functions
 
@@ -154,13 +153,13 @@ class ScriptCalls:
     async def _evaluate(self, parameters: _Code) -> Any:
         await self._touch()
         value = await run_in_page(self._context, parameters.code)
-        self._see(self._context.browser.tab.url, _read_by(value, parameters.code))
+        keep_read_at(self._context, self._context.browser.tab.url, texts_beyond(value, parameters.code))
         return value
 
     async def _get_html(self, _: _Nothing) -> str:
         tab = self._context.browser.tab
         html = await html_of(tab)
-        self._see(tab.url, html)
+        keep_read_at(self._context, tab.url, [html])
         return html
 
     async def _url(self, _: _Nothing) -> str:
@@ -178,14 +177,14 @@ class ScriptCalls:
         document = await self._find(parameters.frame)
         found = await self._context.browser.tab.run("() => eyes.html(true)", world=document.world)
         stated = (await asyncio.to_thread(read_html, str(found["html"]), document.url)).linked_data
-        self._see(document.url, json.dumps(stated, ensure_ascii=False))
+        keep_read_at(self._context, document.url, [json.dumps(stated, ensure_ascii=False)])
         return list(stated)
 
     async def _frame_evaluate(self, parameters: _FrameCode) -> Any:
         document, code = await self._find(parameters.frame), parameters.code
         await self._touch()
         value = await self._in_frame(document, code)
-        self._see(document.url, _read_by(value, code))
+        keep_read_at(self._context, document.url, texts_beyond(value, code))
         return value
 
     async def _in_frame(self, document: Document, code: str) -> Any:
@@ -265,27 +264,8 @@ class ScriptCalls:
 
     async def _text_of(self, document: Document) -> str:
         text = str(await self._context.browser.tab.run(_TEXT, world=document.world))
-        self._see(document.url, text)
+        keep_read_at(self._context, document.url, [text])
         return text
-
-    def _see(self, url: str, text: str) -> None:
-        if text.strip():
-            context = self._context
-            clean = context.sensitive.redact(text)
-            context.evidence.see(Sighting(url, clean, datetime.now(UTC), step=context.step))
-
-
-def _read_by(value: Any, code: str) -> str:
-    """Return the texts of a value that the code itself does not say: those it got from the page."""
-    return "\n".join(text for text in _texts(value) if text not in code)
-
-
-def _texts(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        return [text for one in value.values() for text in _texts(one)]  # type: ignore[reportUnknownVariableType]
-    if isinstance(value, list):
-        return [text for one in value for text in _texts(one)]  # type: ignore[reportUnknownVariableType]
-    return [] if value is None or isinstance(value, bool) else [str(value)]
 
 
 def _defects(error: ValidationError) -> str:
