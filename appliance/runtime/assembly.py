@@ -70,7 +70,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
         undo.push_async_callback(equipment.pool.close)
         # Found out, and told in the log, before the first run asks.
         checking = asyncio.create_task(equipment.sandboxes.why_not(), name="trying the sandbox")
-        undo.callback(checking.cancel)
+        undo.push_async_callback(_give_up, checking)
         await recover(equipment)
         dispatcher = Dispatcher(equipment)
         dispatcher.start()
@@ -129,6 +129,12 @@ def make_equipment(settings: Settings, database: Database, secret: bytes) -> Equ
         seal=Seal(secret),
         sandboxes=make_sandboxes(settings),
     )
+
+
+async def _give_up(task: "asyncio.Task[str | None]") -> None:
+    """End a task that nobody waits for, with all that it has started."""
+    task.cancel()
+    await asyncio.wait({task})
 
 
 def make_sandboxes(settings: Settings) -> Sandboxes:

@@ -149,7 +149,13 @@ class Sandbox:
         finally:
             theirs.close()
         ours.setblocking(False)
-        reader, writer = await asyncio.open_unix_connection(sock=ours, limit=MAX_LINE)
+        try:
+            reader, writer = await asyncio.open_unix_connection(sock=ours, limit=MAX_LINE)
+        except BaseException:
+            running.kill()
+            ours.close()
+            await running.wait()
+            raise
         worker = _Worker(running, Wire(reader, writer), is_confined=False)
         try:
             async with asyncio.timeout(START_SECONDS):
