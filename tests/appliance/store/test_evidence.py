@@ -3,11 +3,18 @@ from typing import Any
 
 import pytest
 
-from appliance.store.evidence import MAX_CHARACTERS, Evidence
+from appliance.store.evidence import MAX_CHARACTERS, Evidence, Provenance
 from tests.appliance.store.shop import LIST, see, ware_url
 
 TEXT = """Brass lamp “Anna” – on sale. Price: € 1.299,50 (was 1,499.00). In stock: 12 pieces, 4GB, 30 cm.
 Published 5 May 2024, updated 03.06.2024, ends June 7th, 2024. Call 0 123 45. 東京タワーの隣。 Straße 5"""
+
+
+def read_at(evidence: Evidence, value: Any, near: str | None = None, *, about: tuple[str, ...] = ()) -> Provenance:
+    """Where a value was read that must have been read."""
+    provenance = evidence.find(value, near, about=about)
+    assert provenance is not None, f"{value!r} was not found"
+    return provenance
 
 
 @pytest.mark.parametrize(
@@ -55,7 +62,7 @@ def test_a_value_is_looked_for_on_its_own_page_first_and_else_where_it_was_read_
     evidence = Evidence()
     for number in range(3):
         see(evidence, ware_url(number), f"Lamp {number}: 20 EUR, shared words {number}", step=number)
-    assert [evidence.find(20, near).url for near in (ware_url(0) + "/", ware_url(1) + "#top", None)] == [  # type: ignore[union-attr]
+    assert [read_at(evidence, 20, near).url for near in (ware_url(0) + "/", ware_url(1) + "#top", None)] == [
         ware_url(0),
         ware_url(1),
         ware_url(2),
@@ -66,15 +73,15 @@ def test_a_value_is_looked_for_on_its_own_page_first_and_else_where_it_was_read_
     found = evidence.find("Lamp 0", until=mark)
     assert found is not None
     assert found.step == 0
-    assert evidence.find("Lamp 0").step == 7  # type: ignore[union-attr]
+    assert read_at(evidence, "Lamp 0").step == 7
     assert evidence.find(20, until=0) is None
 
 
 def test_of_several_places_the_one_beside_the_fields_name_counts():
     evidence = Evidence()
     see(evidence, LIST, "4 items in your cart. " + "Much else stands here. " * 9 + "Rating: 4 of 5 stars")
-    assert "Rating: 4 of 5" in evidence.find(4, about=("rating",)).quote  # type: ignore[union-attr]
-    assert "4 items" in evidence.find(4).quote  # type: ignore[union-attr]
+    assert "Rating: 4 of 5" in read_at(evidence, 4, about=("rating",)).quote
+    assert "4 items" in read_at(evidence, 4).quote
 
 
 def test_quotes_are_short_and_whole_words():
@@ -86,7 +93,7 @@ def test_quotes_are_short_and_whole_words():
     assert found.quote.startswith("…word")
     assert found.quote.endswith("word…")
     long = "word " * 60
-    assert len(evidence.find(long.strip()).quote) <= 240  # type: ignore[union-attr]
+    assert len(read_at(evidence, long.strip()).quote) <= 240
 
 
 @pytest.mark.parametrize(
@@ -179,10 +186,10 @@ def test_an_address_is_read_on_the_page_that_shows_it():
     evidence = Evidence()
     see(evidence, LIST, "Wares", ware_url(1), ware_url(2))
     see(evidence, ware_url(1), "Lamp")
-    assert evidence.find(ware_url(2)).url == LIST  # type: ignore[union-attr]
-    assert evidence.find(ware_url(1), near=ware_url(1)).url == ware_url(1)  # type: ignore[union-attr]
+    assert read_at(evidence, ware_url(2)).url == LIST
+    assert read_at(evidence, ware_url(1), near=ware_url(1)).url == ware_url(1)
     evidence.add_links(LIST, frozenset({ware_url(3)}))
-    assert evidence.find(ware_url(3)).url == LIST  # type: ignore[union-attr]
+    assert read_at(evidence, ware_url(3)).url == LIST
     assert evidence.find(ware_url(4)) is None
     assert evidence.nearest_link(ware_url(22)) == ware_url(2)
     assert evidence.nearest_link("mailto:x") is None
