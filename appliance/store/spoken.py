@@ -89,10 +89,13 @@ def bare_address(address: str) -> str:
 
 def _number_forms(value: float | Decimal) -> tuple[str, ...]:
     try:
-        number = abs(Decimal(str(value)))
+        signed = Decimal(str(value))
     except InvalidOperation:
         return ()
-    if not number.is_finite() or number.adjusted() > 30 or number.adjusted() < -15:
+    if not signed.is_finite():
+        return ()
+    number, sign = abs(signed), "-" if signed < 0 else ""
+    if number.adjusted() > 30 or number.adjusted() < -15:
         return ()
     whole, _, fraction = f"{number:f}".partition(".")
     fraction = fraction.rstrip("0")
@@ -103,7 +106,7 @@ def _number_forms(value: float | Decimal) -> tuple[str, ...]:
         for mark, separators in ((".", ("", ",", " ", "'")), (",", ("", ".", " ", "'"))):
             for separator in separators:
                 head = whole if not separator else groups.replace(",", separator)
-                forms.append(f"{head}{mark}{tail}" if tail else head)
+                forms.append(f"{sign}{head}{mark}{tail}" if tail else f"{sign}{head}")
     return tuple(dict.fromkeys(forms))
 
 

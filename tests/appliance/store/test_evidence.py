@@ -7,7 +7,7 @@ from appliance.store.evidence import MAX_CHARACTERS, Evidence, Provenance
 from tests.appliance.store.shop import LIST, see, ware_url
 
 TEXT = """Brass lamp “Anna” – on sale. Price: € 1.299,50 (was 1,499.00). In stock: 12 pieces, 4GB, 30 cm.
-Published 5 May 2024, updated 03.06.2024, ends June 7th, 2024. Call 0 123 45. 東京タワーの隣。 Straße 5"""
+Published 5 May 2024, updated 03.06.2024, ends June 7th, 2024. Call 0 123 45. 東京タワーの隣。 Straße 5. At −7,5 °C"""
 
 
 def read_at(evidence: Evidence, value: Any, near: str | None = None, *, about: tuple[str, ...] = ()) -> Provenance:
@@ -27,7 +27,8 @@ def read_at(evidence: Evidence, value: Any, near: str | None = None, *, about: t
         (12, "12 pieces"),
         (4, "4GB"),
         (30.0, "30 cm"),
-        (-12, "12 pieces"),
+        (-12, None),
+        (-7.5, "−7,5 °C"),
         ("2024-05-05", "5 May 2024"),
         ("2024-06-03", "03.06.2024"),
         ("2024-06-07T10:00:00Z", "June 7th, 2024"),
