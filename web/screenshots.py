@@ -1,6 +1,7 @@
 """Serves the pictures of steps to whoever holds a signed link: no key, no cookie, for some minutes."""
 
 from datetime import timedelta
+from pathlib import Path
 from uuid import UUID
 
 from litestar import Router, get
@@ -42,9 +43,8 @@ def screenshots_router(settings: Settings, signer: Signer) -> Router:
 
 def read_picture(settings: Settings, session_id: UUID, name: str, *, keep_seconds: int) -> File | None:
     """Return the answer with a step's picture, which browsers may keep so long; None for a name that is not one."""
-    folder = SessionFolders.of(settings, session_id).screenshots
-    path = folder / name
-    if path.parent != folder or path.suffix not in _TYPES or path.is_symlink() or not path.is_file():
+    path = find_picture(settings, session_id, name)
+    if path is None:
         return None
     return File(
         path,
@@ -52,3 +52,12 @@ def read_picture(settings: Settings, session_id: UUID, name: str, *, keep_second
         content_disposition_type="inline",
         headers={"Cache-Control": f"private, max-age={keep_seconds}, immutable", "X-Content-Type-Options": "nosniff"},
     )
+
+
+def find_picture(settings: Settings, session_id: UUID, name: str) -> Path | None:
+    """Return where a session's picture of this name is kept; None for a name that is not one, or no more."""
+    folder = SessionFolders.of(settings, session_id).screenshots
+    path = folder / name
+    if path.parent != folder or path.suffix not in _TYPES or path.is_symlink() or not path.is_file():
+        return None
+    return path

@@ -1,5 +1,7 @@
 """The addresses under /live: the embeddable page of a session, its feed, its pictures and its answer."""
 
+import asyncio
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +19,7 @@ from web.live.embed import show_embed
 from web.live.feed import stream_list, stream_session
 from web.live.source import find_sources
 from web.live.vnc import show_display
-from web.screenshots import read_picture
+from web.screenshots import find_picture, read_picture
 from web.session_view import load_session_view
 from web.signin import RecognizeViewer, require_viewer
 from web.views import Views
@@ -107,13 +109,18 @@ def _source(appliance: Appliance, admission: Admission) -> Any:
         """Tell where the value that `at` points to was read: as a fragment to a page of ours, else as a page."""
         link = admission.admit(request, session_id)
         view = await load_session_view(appliance.database, session_id)
-        told = find_sources(view, request.query_params.get("at", ""))
+        pointer = request.query_params.get("at", "")
+        told = await asyncio.to_thread(find_sources, view, pointer, partial(_has_picture, appliance, session_id))
         is_fragment = request.headers.get("hx-request") == "true"
         back = f"/live/{session_id}{link}" if link else f"/sessions/{session_id}"
         context = {"sources": told, "session_id": session_id, "link": link, "back": back}
         return Template("partials/_source.html" if is_fragment else "pages/source_show.html", context=context)
 
     return show_source
+
+
+def _has_picture(appliance: Appliance, session_id: UUID, name: str) -> bool:
+    return find_picture(appliance.settings, session_id, name) is not None
 
 
 def _answer(appliance: Appliance, admission: Admission) -> Any:

@@ -1,6 +1,6 @@
 """Tells where one value of an answer was read: address, words around it, time, and the picture of the page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -17,7 +17,7 @@ _MOST_TEXT = 4_000
 class Source:
     """What is known of one value; `quote` is what was read, in three parts, of which the middle is the value.
 
-    `status` is read, absent or unseen; `picture` names the screenshot of the page.
+    `status` is read, absent or unseen; `picture` names the screenshot of the page where there still is one.
     """
 
     name: str
@@ -31,17 +31,21 @@ class Source:
     reason: str = ""
 
 
-def find_sources(view: SessionView, pointer: str) -> tuple[Source, ...]:
-    """Return what is known of the value at a JSON pointer, or of its parts; nothing where nothing is known."""
+def find_sources(view: SessionView, pointer: str, has_picture: Callable[[str], bool]) -> tuple[Source, ...]:
+    """Return what is known of the value at a JSON pointer, or of its parts; nothing where nothing is known.
+
+    `has_picture` tells whether a screenshot is still kept.
+    """
     sources = view.sources or {}
     if pointer in sources:
-        return (_source(view, pointer, sources),)
+        return (_source(view, pointer, sources, has_picture),)
     within = [one for one in sources if one.startswith(f"{pointer}/")][:_MOST_PARTS]
-    return tuple(_source(view, one, sources) for one in within)
+    return tuple(_source(view, one, sources, has_picture) for one in within)
 
 
-def _source(view: SessionView, pointer: str, sources: Sources) -> Source:
+def _source(view: SessionView, pointer: str, sources: Sources, has_picture: Callable[[str], bool]) -> Source:
     entry = sources[pointer]
+    picture = entry.get("screenshot")
     value = say_value(_value_at(view.session.output, pointer))
     at = entry.get("at")
     return Source(
@@ -52,7 +56,7 @@ def _source(view: SessionView, pointer: str, sources: Sources) -> Source:
         quote=_marked(entry.get("quote") or "", value),
         at=datetime.fromisoformat(at) if at else None,
         step=entry.get("step") or None,
-        picture=entry.get("screenshot"),
+        picture=picture if picture and has_picture(picture) else None,
         reason=entry.get("reason") or "",
     )
 

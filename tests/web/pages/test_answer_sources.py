@@ -117,7 +117,7 @@ def test_a_value_of_several_parts_shows_the_source_of_each(eva: Visitor, server:
     told = eva.page.locator("#source .source-entry")
     expect(told).to_have_count(2)
     expect(told.first).to_contain_text("size, width")
-    expect(told.first).to_contain_text("No picture was taken of it.")
+    expect(told.first).to_contain_text("There is no picture of it.")
     expect(told.last).to_contain_text("not seen on any page")
 
 
@@ -128,6 +128,8 @@ def test_an_answer_that_arrives_while_one_looks_on_can_be_asked_at_once(eva: Vis
     run.deliver(ANSWER, provenance=trace_bells(ANSWER))
     eva.page.get_by_role("button", name="74.9").click()
     expect(eva.page.locator("#source .source-quote mark")).to_have_text("74.9")
+    expect(eva.page.locator("#source")).to_contain_text("There is no picture of it.")
+    expect(eva.page.locator("#source img")).to_have_count(0)
     assert eva.complaints == []
 
 
