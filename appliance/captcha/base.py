@@ -7,6 +7,9 @@ from typing import Any, Protocol
 
 from appliance.browser.own_world import Document
 
+ANOTHER_WAY = "Take another way to what you need, or say in the answer that it stands in the way."
+"""What is advised where a captcha cannot be solved and nothing else helps."""
+
 Path = tuple[str, ...]
 """Names that lead from the page's `window` to a value: ("app", "onSolved")."""
 
@@ -106,7 +109,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Answers:
+class Override:
     """A function of the page that is to give this value from now on; as a promise once only, since that spends it."""
 
     path: Path
@@ -133,12 +136,18 @@ class Redemption:
     """
 
     fills: tuple[Fill, ...] = ()
-    answers: tuple[Answers, ...] = ()
+    overrides: tuple[Override, ...] = ()
     calls: tuple[Call, ...] = ()
     succeeds: tuple[str, ...] = ()
     component: Component | None = None
     cookie: tuple[str, str] | None = None
     typed: str | None = None
+
+
+Build = Callable[[Captcha, str], dict[str, Any]]
+"""Returns the service's task for a captcha at an address."""
+Redeem = Callable[[Captcha, Mapping[str, Any]], Redemption]
+"""Returns what to do with the values of a solution."""
 
 
 @dataclass(frozen=True)
@@ -157,8 +166,8 @@ class Strategy:
     find: Callable[[Traces], Captcha | None]
     price_usd: Decimal | None = None
     required: Mapping[str, str] = field(default_factory=dict[str, str])
-    build: Callable[[Captcha, str], dict[str, Any]] | None = None
-    redeem: Callable[[Captcha, Mapping[str, Any]], Redemption] | None = None
+    build: Build | None = None
+    redeem: Redeem | None = None
     sends_page: bool = False
     advice: str = ""
 

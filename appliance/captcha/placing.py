@@ -76,7 +76,7 @@ async def _hand_over(browser: "Browser", captcha: Captcha, redemption: Redemptio
     tab, world = browser.tab, captcha.document.world
     fills = [asdict(fill) for fill in redemption.fills]
     names: list[list[str]] = await tab.run(page_function("captcha", "fill"), fills, world=world)
-    answers = [{"path": one.path, "value": one.value, "promise": one.is_promise} for one in redemption.answers]
+    overrides = [{"path": one.path, "value": one.value, "promise": one.is_promise} for one in redemption.overrides]
     calls = [{"path": one.path, "given": one.arguments} for one in redemption.calls]
     part = redemption.component
     component = part and {"selector": part.selector, "key": part.key, "given": part.arguments}
@@ -84,7 +84,7 @@ async def _hand_over(browser: "Browser", captcha: Captcha, redemption: Redemptio
         tab,
         world,
         page_function("captcha_own", "redeem"),
-        answers,
+        overrides,
         calls,
         list(redemption.succeeds),
         component,

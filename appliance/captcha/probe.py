@@ -11,7 +11,7 @@ from appliance.browser.cdp import CdpError
 from appliance.browser.effects import page_function
 from appliance.browser.own_world import Document, documents_of, run_in_own_world
 from appliance.browser.tab import Tab
-from appliance.captcha.base import Clues, Found, Recognised, Strategy, Traces
+from appliance.captcha.base import Clues, Found, Recognised, Traces
 from appliance.captcha.registry import STRATEGIES, recognise
 from appliance.errors import ActionFailed
 
@@ -33,13 +33,13 @@ class _Own(msgspec.Struct):
     objects: dict[str, list[str]] = {}
 
 
-async def find_captchas(tab: Tab, strategies: Sequence[Strategy] = STRATEGIES) -> list[Recognised]:
+async def find_captchas(tab: Tab) -> list[Recognised]:
     """Return the captchas in the tab, the one to begin with first; raises ActionFailed when the page cannot be read."""
     documents = await documents_of(tab)
-    clues = [strategy.clues for strategy in strategies]
+    clues = [strategy.clues for strategy in STRATEGIES]
     told = await asyncio.gather(*(_traces(tab, document, documents, clues) for document in documents))
     return recognise(
-        [(strategy, traces[place]) for place, strategy in enumerate(strategies) for traces in told if traces]
+        [(strategy, traces[place]) for place, strategy in enumerate(STRATEGIES) for traces in told if traces]
     )
 
 

@@ -3,10 +3,24 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, cast
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
-from appliance.captcha.base import Answers, Call, Captcha, Clues, Fill, Path, Redemption, Traces
+from appliance.captcha.base import (
+    Build,
+    Call,
+    Captcha,
+    Clues,
+    Fill,
+    Override,
+    Path,
+    Redeem,
+    Redemption,
+    Strategy,
+    Traces,
+)
+from appliance.captcha.spelled import query_of
 
 SITE_KEY = {"websiteKey": "its site key"}
 
@@ -80,9 +94,15 @@ def to_captcha(traces: Traces, widget: Widget) -> Captcha:
     return Captcha(traces.document, parameters, tuple(widget.callbacks))
 
 
-def find_first(traces: Traces, fits: Callable[[Widget], bool]) -> Captcha | None:
-    """Return the first widget that fits as a captcha of its document."""
-    return next((to_captcha(traces, widget) for widget in find_widgets(traces) if fits(widget)), None)
+def make_strategy(
+    kind: str, title: str, fits: Callable[[Widget], bool], price_usd: str, build: Build, redeem: Redeem
+) -> Strategy:
+    """Return the strategy for the first widget of a document that fits."""
+
+    def find(traces: Traces) -> Captcha | None:
+        return next((to_captcha(traces, widget) for widget in find_widgets(traces) if fits(widget)), None)
+
+    return Strategy(kind, title, CLUES, find, Decimal(price_usd), SITE_KEY, build, redeem)
 
 
 def token_task(kind: str, captcha: Captcha, url: str) -> dict[str, Any]:
@@ -123,23 +143,22 @@ def _redemption(captcha: Captcha, solution: Mapping[str, Any], *, is_v3: bool) -
     asked = "execute" if is_v3 else "getResponse"
     return Redemption(
         fills=(Fill(FIELDS, token, ".g-recaptcha", "g-recaptcha-response"),),
-        answers=(
-            Answers(("grecaptcha", asked), token, is_v3),
-            Answers(("grecaptcha", "enterprise", asked), token, is_v3),
+        overrides=(
+            Override(("grecaptcha", asked), token, is_v3),
+            Override(("grecaptcha", "enterprise", asked), token, is_v3),
         ),
         calls=tuple(Call(path, (token,)) for path in captcha.callbacks),
     )
 
 
 def _read_address(address: str, known: Known) -> None:
-    parts = urlsplit(address)
-    query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-    if parts.path.endswith("/anchor") and query.get("k"):
+    path, query = urlsplit(address).path, query_of(address)
+    if path.endswith("/anchor") and query.get("k"):
         widget = known(query["k"])
         widget.is_invisible = query.get("size") == "invisible"
         widget.action = query.get("sa", widget.action)
         widget.secret = query.get("s", widget.secret)
-    elif parts.path.endswith(".js") and query.get("render", "explicit") not in ("explicit", "onload"):
+    elif path.endswith(".js") and query.get("render", "explicit") not in ("explicit", "onload"):
         known(query["render"]).is_v3 = True
 
 

@@ -82,9 +82,9 @@
     },
 
     // Returns which functions answer now, which were called, and what went wrong in one of them.
-    redeem: (_, answers, calls, succeeds, component) => {
+    redeem: (_, overrides, calls, succeeds, component) => {
       const done = { answering: [], called: [], errors: [] };
-      for (const { path, value, promise } of answers) {
+      for (const { path, value, promise } of overrides) {
         const found = find(path);
         if (typeof found.value !== 'function') continue;
         const once = () => {

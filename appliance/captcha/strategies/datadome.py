@@ -1,6 +1,6 @@
 """DataDome's page in front of a site: recognised only, as its token counts for one network address alone."""
 
-from appliance.captcha.base import Captcha, Clues, Strategy, Traces
+from appliance.captcha.base import ANOTHER_WAY, Captcha, Clues, Strategy, Traces
 
 
 def find(traces: Traces) -> Captcha | None:
@@ -13,5 +13,5 @@ DATADOME = Strategy(
     title="page of DataDome in front of the site",
     clues=Clues(addresses=(r"captcha-delivery\.com/(captcha|interstitial)/", r"/captcha/\?initialCid=")),
     find=find,
-    advice="Take another way to what you need, or say in the answer that it stands in the way.",
+    advice=ANOTHER_WAY,
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from appliance.captcha import geetest
 from appliance.captcha.base import Captcha, Clues, Redemption, Strategy, Traces
+from appliance.captcha.spelled import named_in, query_of
 
 HOLDER = ".geetest_form, .geetest_holder"
 FIELD = "[name='geetest_validate']"
@@ -15,12 +16,12 @@ def find(traces: Traces) -> Captcha | None:
     """Return the GeeTest of version 3 in a document."""
     told: dict[str, str] = {}
     for source in traces.sources:
-        _note(told, {name: geetest.named_in(source, name) for name in ("gt", "challenge")})
+        _note(told, {name: named_in(source, name) for name in ("gt", "challenge")})
     for element in traces.matching("[data-gt]"):
         _note(told, {name: element.attributes.get(f"data-{name}", "") for name in ("gt", "challenge")})
     # The newest address has the challenge that counts.
     for address in traces.addresses:
-        _note(told, geetest.query_of(address))
+        _note(told, query_of(address))
     is_here = told or traces.sources or traces.matching(HOLDER, FIELD)
     return Captcha(traces.document, told, objects=geetest.objects_of(traces)) if is_here else None
 

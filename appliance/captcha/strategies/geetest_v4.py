@@ -6,6 +6,7 @@ from typing import Any
 
 from appliance.captcha import geetest
 from appliance.captcha.base import Captcha, Clues, Redemption, Strategy, Traces
+from appliance.captcha.spelled import named_in, query_of
 
 HOLDER = ".geetest_captcha"
 FIELDS = ("captcha_id", "lot_number", "pass_token", "gen_time", "captcha_output")
@@ -13,8 +14,8 @@ FIELDS = ("captcha_id", "lot_number", "pass_token", "gen_time", "captcha_output"
 
 def find(traces: Traces) -> Captcha | None:
     """Return the GeeTest of version 4 in a document."""
-    ids = [geetest.named_in(source, "captchaId") for source in traces.sources]
-    ids += [geetest.query_of(address).get("captcha_id", "") for address in traces.addresses]
+    ids = [named_in(source, "captchaId") for source in traces.sources]
+    ids += [query_of(address).get("captcha_id", "") for address in traces.addresses]
     known = next((one for one in ids if one), "")
     if not (known or traces.sources or traces.matching(HOLDER)):
         return None

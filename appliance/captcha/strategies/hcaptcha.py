@@ -1,6 +1,6 @@
 """hCaptcha: recognised only, as the service solves it no more."""
 
-from appliance.captcha.base import Captcha, Clues, Strategy, Traces
+from appliance.captcha.base import ANOTHER_WAY, Captcha, Clues, Strategy, Traces
 
 
 def find(traces: Traces) -> Captcha | None:
@@ -16,5 +16,5 @@ HCAPTCHA = Strategy(
         elements=(".h-captcha", "[name='h-captcha-response']"), addresses=(r"hcaptcha[^/]*/.*(hcaptcha\.html|api\.js)",)
     ),
     find=find,
-    advice="Take another way to what you need, or say in the answer that it stands in the way.",
+    advice=ANOTHER_WAY,
 )

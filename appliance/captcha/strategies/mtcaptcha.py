@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, cast
 
-from appliance.captcha.base import Answers, Call, Captcha, Clues, Fill, Path, Redemption, Strategy, Traces
-from appliance.captcha.geetest import query_of
+from appliance.captcha.base import Call, Captcha, Clues, Fill, Override, Path, Redemption, Strategy, Traces
+from appliance.captcha.spelled import query_of
 
 HOLDER = ".mtcaptcha"
 FIELD = "mtcaptcha-verifiedtoken"
@@ -43,7 +43,7 @@ def redeem(captcha: Captcha, solution: Mapping[str, Any]) -> Redemption:
     state = {"isVerified": True, "verifiedToken": token, "statusCode": 201, "statusDesc": "valid-token"}
     return Redemption(
         fills=(Fill(f"[name='{FIELD}']", token, HOLDER, FIELD),),
-        answers=(Answers(("mtcaptcha", "getVerifiedToken"), token),),
+        overrides=(Override(("mtcaptcha", "getVerifiedToken"), token),),
         calls=tuple(Call(path, (state,)) for path in captcha.callbacks),
     )
 

@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import Any
 
 from appliance.captcha.base import (
-    Answers,
     Call,
     Captcha,
     Clues,
     Component,
     Fill,
+    Override,
     Path,
     Redemption,
     Strategy,
@@ -75,7 +75,7 @@ def redeem(captcha: Captcha, solution: Mapping[str, Any]) -> Redemption:
             Fill(f"[name='{name}']", token, HOLDER, name),
             Fill(f"{HOLDER} [name='g-recaptcha-response']", token),
         ),
-        answers=(Answers(("turnstile", "getResponse"), token),),
+        overrides=(Override(("turnstile", "getResponse"), token),),
         calls=tuple(Call(path, (token,)) for path in captcha.callbacks),
         component=Component(f"[name='{name}'], {HOLDER}", captcha.parameters["websiteKey"], (token,)),
     )
