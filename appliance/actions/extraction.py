@@ -18,6 +18,7 @@ from appliance.actions.portions import Portion, Portions
 from appliance.content import Content
 from appliance.errors import ActionFailed, ContextOverflow, MoneySpent, RunFailed
 from appliance.events import TokenCount
+from appliance.fences import fence
 from appliance.models.base import Message, ModelRequest, Purpose, Reply, Scene, Text
 from appliance.store.evidence import Sighting
 from appliance.words import ReceiptStatus
@@ -36,6 +37,7 @@ HAND_OVER_SECONDS = 10.0
 """Kept back to hand over what was found, before the deadline strikes."""
 ANSWERED = 1_500
 """Characters of the answer so far that the model is shown with the next part."""
+MAX_ADDRESS, MAX_TITLE = 2_000, 300
 NOTHING, COMPLETE = "<nothing/>", "<complete/>"
 
 _PROMPTS = Path(__file__).with_name("prompts")
@@ -187,13 +189,14 @@ def _save(context: ActionContext, reading: _Reading, found: str = "") -> None:
 def _request(context: ActionContext, reading: _Reading, portion: Portion) -> ModelRequest:
     content = reading.content
     is_part = portion.start > 0 or portion.end < reading.size
-    parts = [f"<query>\n{reading.query}\n</query>"]
+    parts = [f"<query>\n{fence(reading.query)}\n</query>"]
     if is_part and portion.before:
-        parts.append(f"<before>\n{portion.before}\n</before>")
+        parts.append(f"<before>\n{fence(portion.before)}\n</before>")
     if is_part and reading.answers:
-        parts.append(f"<answered>\n{reading.answers[-1][-ANSWERED:]}\n</answered>")
+        parts.append(f"<answered>\n{fence(reading.answers[-1][-ANSWERED:])}\n</answered>")
     where = f" characters='{portion.start}-{portion.end} of {reading.size}'" if is_part else ""
-    parts.append(f"<page address={content.url!r} title={content.title!r}{where}>\n{portion.text}\n</page>")
+    address, title = fence(content.url[:MAX_ADDRESS]), fence(content.title[:MAX_TITLE])
+    parts.append(f"<page address={address!r} title={title!r}{where}>\n{fence(portion.text)}\n</page>")
     return ModelRequest(
         purpose=Purpose.EXTRACT,
         system=_prompt("extract.md") + (_prompt("extract_part.md") if is_part else ""),

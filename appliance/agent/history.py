@@ -13,9 +13,9 @@ from appliance.actions.base import Receipt
 from appliance.agent import prompt
 from appliance.agent.archive import Archive
 from appliance.agent.page_text import cut, one_line
-from appliance.agent.prompt import fence
 from appliance.agent.step import PlannedAction, Step
 from appliance.browser.observation import Screenshot
+from appliance.fences import fence
 from appliance.words import ReceiptStatus
 
 _MAX_SENTENCE = 240
@@ -277,6 +277,8 @@ def whole_text(step: Step) -> str:
             lines.append(f"- {action.call.name} {_arguments(action)}: {receipt.status}. {said}")
     if step.trouble:
         lines.append(f"trouble: {step.trouble}")
+    # What has several lines is set in, so that none of them passes for a receipt.
+    lines = ["\n  ".join(line.splitlines()) for line in lines]
     return cut("\n".join(lines), _MAX_WHOLE)
 
 

@@ -1,7 +1,6 @@
 """The words the model is given, kept as Markdown in `prompts/` and filled in here."""
 
 import json
-import re
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -10,16 +9,11 @@ from typing import Literal
 from appliance.agent.assignment import Assignment, EarlierTurn
 from appliance.agent.progress import GIVE_UP_AT
 from appliance.errors import RunEnding
+from appliance.fences import fence
 
 _FOLDER = Path(__file__).with_name("prompts")
 _MAX_EARLIER_TURNS = 10
 _MAX_EARLIER_ANSWER = 3_000
-_FENCES = re.compile(
-    r"<(\s*/?\s*)"
-    r"(?=(?:page|page_changes|read_once|task|goal|step|steps|files|notice|checkpoint|earlier_tasks|answer_schema|answer|"
-    r"coverage|review|earlier_review|reply|note|element|move|action)(?![\w-]))",
-    re.IGNORECASE,
-)
 
 
 def system_prompt(actions: str, extension: str, *, answer: Literal["filled", "text"] | None = None) -> str:
@@ -120,11 +114,6 @@ def stuck_notice(count: int, facts: tuple[str, ...], *, must_replan: bool) -> st
     return text.replace("{count}", str(count)).replace("{limit}", str(GIVE_UP_AT)).replace("{facts}", fence(told))
 
 
-def fence(text: str) -> str:
-    """Return a stranger's text so that it cannot open or close one of the prompt's own blocks."""
-    return _FENCES.sub(r"‹\1", text)
-
-
 def _earlier_turns(turns: tuple[EarlierTurn, ...], room: int) -> str:
     told: list[str] = []
     for turn in reversed(turns[-_MAX_EARLIER_TURNS:]):
@@ -139,7 +128,12 @@ def _earlier_turns(turns: tuple[EarlierTurn, ...], room: int) -> str:
 def _earlier_turn(turn: EarlierTurn) -> str:
     answer = turn.answer[:_MAX_EARLIER_ANSWER]
     cut = "…" if len(answer) < len(turn.answer) else ""
-    return f"Task: {turn.task}\nYour answer: {answer}{cut}"
+    # Further lines are set in, so that none of them passes for the beginning of a turn.
+    return f"Task: {_set_in(turn.task)}\nYour answer: {_set_in(answer)}{cut}"
+
+
+def _set_in(text: str) -> str:
+    return "\n  ".join(text.splitlines())
 
 
 @cache

@@ -4,11 +4,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from appliance.agent import prompt
 from appliance.agent.page_text import cut
-from appliance.agent.prompt import fence
 from appliance.agent.replay_plan import Intent
 from appliance.browser.matching import ElementKeys
 from appliance.browser.observation import Observation
 from appliance.errors import ContextOverflow, RunFailed
+from appliance.fences import fence
 from appliance.models.base import Message, Model, ModelRequest, Purpose, ReplyShape, Text
 from appliance.words import Effort
 

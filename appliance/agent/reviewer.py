@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from appliance.agent import prompt
 from appliance.agent.assignment import Assignment
 from appliance.agent.page_text import cut
-from appliance.agent.prompt import fence
 from appliance.browser.observation import Screenshot
 from appliance.errors import ReplyMalformed
+from appliance.fences import fence
 from appliance.models.autopilot import Autopilot
 from appliance.models.base import Image, Message, Model, ModelRequest, Purpose, ReplyShape, Text
 from appliance.store.answers import AnswerStore

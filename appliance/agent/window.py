@@ -17,9 +17,9 @@ from appliance.agent.assignment import Assignment
 from appliance.agent.compaction import ContextLimit
 from appliance.agent.history import Block, History
 from appliance.agent.page_text import PageText, changes_since, cut, read_page
-from appliance.agent.prompt import fence
 from appliance.agent.step import Step
 from appliance.browser.observation import Observation, Screenshot
+from appliance.fences import fence
 from appliance.models.base import Image, Message, ModelRequest, Purpose, ReplyShape, Scene, Text
 
 MAX_PROMPT = 19_500
@@ -186,7 +186,9 @@ class Window:
         history = self._history
         checkpoints = [block.text for block in history.blocks if block.kind == "checkpoint"]
         older = sorted((*history.dropped, *history.steps[:-2]), key=lambda step: step.first)
-        return "\n".join([self._task_and_goal(), *checkpoints, *(f"Step {step.first}\n{step.whole}" for step in older)])
+        return "\n".join(
+            [self._task_and_goal(), *checkpoints, *(f"Step {step.first}\n{fence(step.whole)}" for step in older)]
+        )
 
     def put_checkpoint(self, summary: str | None) -> None:
         """Replace everything before the last two steps by the summary, None for a marker that it is left out."""
