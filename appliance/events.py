@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from appliance.words import Ending, FailureKind, ReceiptStatus
+from appliance.words import Ending, FailureKind, Purpose, ReceiptStatus
 
 
 class Event(msgspec.Struct, frozen=True, tag_field="type", kw_only=True):
@@ -38,6 +38,20 @@ class TokenCount(msgspec.Struct, frozen=True):
             self.cache_write + other.cache_write,
             self.output + other.output,
         )
+
+
+class Charge(msgspec.Struct, frozen=True):
+    """One thing that was paid for: a call to a model, or to another service.
+
+    `cost_usd` is None where no price is known. `is_estimated` says that the call was given up before its reply told
+    what it used.
+    """
+
+    purpose: Purpose
+    model: str
+    tokens: TokenCount = TokenCount()
+    cost_usd: Decimal | None = Decimal(0)
+    is_estimated: bool = False
 
 
 class TaskGiven(Event, frozen=True, tag="task_given"):

@@ -19,6 +19,15 @@ class SessionStatus(StrEnum):
         return self in (SessionStatus.STOPPED, SessionStatus.TIMED_OUT, SessionStatus.ERROR)
 
 
+class Lifecycle(StrEnum):
+    """The full word for where a session is, told beside its status, which has only a near one."""
+
+    QUEUED = "queued"
+    PAUSED = "paused"
+    PARKED = "parked"
+    EXPIRED = "expired"
+
+
 class RunStatus(StrEnum):
     """State of one run inside a session."""
 
@@ -89,3 +98,41 @@ class Effort(StrEnum):
     HIGH = "high"
     XHIGH = "xhigh"
     MAX = "max"
+
+
+class Purpose(StrEnum):
+    """What something was paid for."""
+
+    GOAL = "goal"
+    STEP = "step"
+    ACTION = "action"
+    COMPACTION = "compaction"
+    REVIEW = "review"
+    CAPTCHA = "captcha"
+
+
+class CapScope(StrEnum):
+    """Whose spending a cap limits, the narrowest first."""
+
+    KEY = "key"
+    MEMBER = "member"
+    TEAM = "team"
+    INSTANCE = "instance"
+
+
+class Period(StrEnum):
+    """How long a cap counts until it begins anew: at midnight, on Monday, on the first, or never."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    LIFETIME = "lifetime"
+
+
+class Role(StrEnum):
+    """What a member may do in a team, the most first."""
+
+    OWNER = "owner"
+    ADMIN = "admin"
+    MEMBER = "member"
+    VIEWER = "viewer"

@@ -11,6 +11,7 @@ from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
 from appliance.persistence.records import KeyRecord
 from appliance.persistence.tables import api_keys
+from appliance.persistence.teams import find_first_team
 from appliance.persistence.transaction import Transaction
 
 _PREFIX_LENGTH = 8
@@ -21,12 +22,21 @@ def hash_key(key: str) -> str:
     return sha256(key.encode()).hexdigest()
 
 
-async def add_key(transaction: Transaction, name: str, key: str) -> KeyRecord:
-    """Write the hash of a new key under a name people know it by."""
-    record = KeyRecord(new_id(), name, key[:_PREFIX_LENGTH], hash_key(key), utc_now())
+async def add_key(
+    transaction: Transaction, name: str, key: str, *, team_id: UUID | None = None, user_id: UUID | None = None
+) -> KeyRecord:
+    """Write the hash of a new key under a name people know it by; without a team it belongs to the first there is."""
+    team_id = team_id or (await find_first_team(transaction)).id
+    record = KeyRecord(new_id(), name, key[:_PREFIX_LENGTH], hash_key(key), utc_now(), None, team_id, user_id)
     await transaction.execute(
         insert(api_keys).values(
-            id=record.id, name=name, prefix=record.prefix, hash=record.hash, created_at=record.created_at
+            id=record.id,
+            name=name,
+            prefix=record.prefix,
+            hash=record.hash,
+            created_at=record.created_at,
+            team_id=team_id,
+            user_id=user_id,
         )
     )
     return record
@@ -54,4 +64,4 @@ async def revoke_key(transaction: Transaction, key_id: UUID) -> None:
 
 
 def _to_record(row: Row[Any]) -> KeyRecord:
-    return KeyRecord(row.id, row.name, row.prefix, row.hash, row.created_at, row.revoked_at)
+    return KeyRecord(row.id, row.name, row.prefix, row.hash, row.created_at, row.revoked_at, row.team_id, row.user_id)

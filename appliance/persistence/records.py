@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from appliance.events import FeedEvent, TokenCount
-from appliance.words import Effort, Ending, FailureKind, RunStatus, SessionStatus
+from appliance.words import CapScope, Effort, Ending, FailureKind, Lifecycle, Period, Role, RunStatus, SessionStatus
 
 
 @dataclass(frozen=True)
@@ -20,10 +20,21 @@ class FieldWarning:
 
 
 @dataclass(frozen=True)
+class Payer:
+    """Who pays for a run: a team, through one of its members, one of its keys, or neither."""
+
+    team_id: UUID
+    user_id: UUID | None = None
+    key_id: UUID | None = None
+
+
+@dataclass(frozen=True)
 class SessionRecord:
     """A session with the totals of all its runs and the result of the latest.
 
-    `sensitive_data` is sealed text, which only the runtime can open.
+    `sensitive_data` is sealed text, which only the runtime can open. `lifecycle` is set where the status has only a
+    near word; that a session is queued shows in its `queue_position`. `allowance_usd` is the money that each task adds
+    which names none. `is_closed` says that the session was stopped on purpose.
     """
 
     id: UUID
@@ -57,6 +68,10 @@ class SessionRecord:
     screenshot: str | None = None
     warnings: tuple[FieldWarning, ...] = ()
     queue_position: int | None = None
+    team_id: UUID | None = None
+    lifecycle: Lifecycle | None = None
+    allowance_usd: Decimal | None = None
+    is_closed: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +102,11 @@ class RunRecord:
     failure: FailureKind | None = None
     failure_status_code: int | None = None
     replays: ReplaySource | None = None
+    payer: Payer | None = None
+    step_count: int = 0
+    tokens: TokenCount = field(default_factory=TokenCount)
+    cost_usd: Decimal = Decimal(0)
+    services_usd: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True)
@@ -153,6 +173,65 @@ class KeyRecord:
     hash: str
     created_at: datetime
     revoked_at: datetime | None = None
+    team_id: UUID | None = None
+    user_id: UUID | None = None
+
+
+@dataclass(frozen=True)
+class TeamRecord:
+    """A team; `time_zone` is an IANA name and says when its days, weeks and months begin."""
+
+    id: UUID
+    name: str
+    time_zone: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class MemberRecord:
+    """A person in a team."""
+
+    team_id: UUID
+    user_id: UUID
+    role: Role
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class CapRecord:
+    """A cap in US dollars for what a key, a member, a team (`subject_id`) or the instance (None) spends in a period.
+
+    At `hard_usd` nothing more is spent, at `soft_usd` people are told. `raise_usd` is added to both until
+    `raise_until`.
+    """
+
+    id: UUID
+    scope: CapScope
+    subject_id: UUID | None
+    period: Period
+    hard_usd: Decimal | None
+    soft_usd: Decimal | None
+    created_at: datetime
+    updated_at: datetime
+    raise_usd: Decimal | None = None
+    raise_until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class PriceRecord:
+    """What the operator says a model costs, in US dollars for a million tokens of each class.
+
+    A call with `long_from` prompt tokens or more costs `long_factor` times as much in every class.
+    """
+
+    model: str
+    input_usd: Decimal
+    cache_read_usd: Decimal
+    cache_write_usd: Decimal
+    output_usd: Decimal
+    long_from: int | None
+    long_factor: Decimal | None
+    updated_at: datetime
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from uuid import UUID
 from sqlalchemy import Row, func, insert, select, update
 
 from appliance.errors import NotFound
+from appliance.events import TokenCount
 from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
-from appliance.persistence.records import ReplaySource, RunRecord
+from appliance.persistence.records import Payer, ReplaySource, RunRecord
 from appliance.persistence.tables import runs
 from appliance.persistence.transaction import Transaction
 from appliance.words import Ending, FailureKind, RunStatus
@@ -33,7 +34,13 @@ class RunChanges(TypedDict, total=False):
 
 
 async def add_run(
-    transaction: Transaction, session_id: UUID, *, task: str, model: str, replays: ReplaySource | None = None
+    transaction: Transaction,
+    session_id: UUID,
+    *,
+    task: str,
+    model: str,
+    replays: ReplaySource | None = None,
+    payer: Payer | None = None,
 ) -> RunRecord:
     """Write a new queued run with the session's next number, counted from 1, and return it."""
     last = await transaction.scalar(select(func.max(runs.c.number)).where(runs.c.session_id == session_id))
@@ -46,6 +53,7 @@ async def add_run(
         status=RunStatus.QUEUED,
         created_at=utc_now(),
         replays=replays,
+        payer=payer,
     )
     await transaction.execute(
         insert(runs).values(
@@ -57,6 +65,9 @@ async def add_run(
             status=run.status,
             created_at=run.created_at,
             replays=None if replays is None else _pack(replays),
+            team_id=payer.team_id if payer else None,
+            user_id=payer.user_id if payer else None,
+            key_id=payer.key_id if payer else None,
         )
     )
     return run
@@ -129,6 +140,11 @@ def _to_record(row: Row[Any]) -> RunRecord:
         failure=row.failure,
         failure_status_code=row.failure_status_code,
         replays=None if row.replays is None else _unpack(row.replays),
+        payer=None if row.team_id is None else Payer(row.team_id, row.user_id, row.key_id),
+        step_count=row.step_count,
+        tokens=TokenCount(row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens),
+        cost_usd=row.cost_usd,
+        services_usd=row.services_usd,
     )
 
 

@@ -14,7 +14,7 @@ from appliance.persistence.columns import utc_now
 from appliance.persistence.records import FieldWarning, SessionPage, SessionRecord
 from appliance.persistence.tables import runs, sessions
 from appliance.persistence.transaction import Transaction
-from appliance.words import Effort, FailureKind, RunStatus, SessionStatus
+from appliance.words import Effort, FailureKind, Lifecycle, RunStatus, SessionStatus
 
 
 class SessionChanges(TypedDict, total=False):
@@ -43,6 +43,9 @@ class SessionChanges(TypedDict, total=False):
     failure_status_code: int | None
     screenshot: str | None
     warnings: tuple[FieldWarning, ...]
+    lifecycle: Lifecycle | None
+    allowance_usd: Decimal | None
+    is_closed: bool
     more_tokens: TokenCount
     more_cost_usd: Decimal
     more_services_usd: Decimal
@@ -82,6 +85,10 @@ async def add_session(transaction: Transaction, session: SessionRecord) -> None:
             warnings=session.warnings or None,
             created_at=session.created_at,
             updated_at=session.updated_at,
+            team_id=session.team_id,
+            lifecycle=session.lifecycle,
+            allowance_usd=session.allowance_usd,
+            is_closed=session.is_closed,
             **token_values(session.tokens),
         )
     )
@@ -191,4 +198,8 @@ def _to_record(row: Row[Any]) -> SessionRecord:
         screenshot=row.screenshot,
         warnings=msgspec.convert(row.warnings or (), tuple[FieldWarning, ...]),
         queue_position=row.queue_position,
+        team_id=row.team_id,
+        lifecycle=row.lifecycle,
+        allowance_usd=row.allowance_usd,
+        is_closed=row.is_closed,
     )

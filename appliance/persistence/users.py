@@ -11,11 +11,13 @@ from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
 from appliance.persistence.records import UserRecord
 from appliance.persistence.tables import users
+from appliance.persistence.teams import add_member, find_first_team
 from appliance.persistence.transaction import Transaction
+from appliance.words import Role
 
 
 async def add_user(transaction: Transaction, email: str, password_hash: str) -> UserRecord:
-    """Write a person; raises Conflict when the e-mail address is taken, in whatever case."""
+    """Write a person, who owns the first team there is; raises Conflict when the e-mail address is taken."""
     user = UserRecord(new_id(), _normalise(email), password_hash, utc_now())
     try:
         await transaction.execute(
@@ -25,6 +27,7 @@ async def add_user(transaction: Transaction, email: str, password_hash: str) -> 
         )
     except IntegrityError as error:
         raise Conflict("There is already a user with this e-mail address.") from error
+    await add_member(transaction, (await find_first_team(transaction)).id, user.id, Role.OWNER)
     return user
 
 

@@ -16,8 +16,9 @@ from appliance.persistence import sessions as session_rows
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.ids import new_id
-from appliance.persistence.records import EventPage, RunRecord, SessionPage, SessionRecord
+from appliance.persistence.records import EventPage, Payer, RunRecord, SessionPage, SessionRecord
 from appliance.persistence.sessions import SessionChanges
+from appliance.persistence.teams import find_first_team
 from appliance.runtime.choices import ModelRules, choose, make_title, read_secrets
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.sealing import Seal
@@ -60,9 +61,10 @@ class Sessions:
         fresh = replace(blank, title=make_title(wish.task or ""), **changes)
 
         async def write(transaction: Transaction) -> None:
-            await session_rows.add_session(transaction, fresh)
+            payer = wish.payer or Payer((await find_first_team(transaction)).id)
+            await session_rows.add_session(transaction, replace(fresh, team_id=payer.team_id))
             if wish.task is not None:
-                await _queue_run(transaction, fresh.id, wish, fresh.model)
+                await _queue_run(transaction, fresh.id, wish, fresh.model, payer)
 
         await self._database.writer.submit(write)
         return await self._announce(fresh.id)
@@ -142,7 +144,8 @@ class Sessions:
             title = {} if session.title else {"title": make_title(wish.task or "")}
             updates: dict[str, Any] = {**_BLANK_RESULT, **changes, **title, "status": SessionStatus.CREATED}
             await session_rows.change_session(transaction, session_id, **updates)
-            await _queue_run(transaction, session_id, wish, changes.get("model", session.model))
+            payer = wish.payer or Payer(session.team_id or (await find_first_team(transaction)).id)
+            await _queue_run(transaction, session_id, wish, changes.get("model", session.model), payer)
 
         await self._database.writer.submit(write)
         return await self._announce(session_id)
@@ -173,9 +176,9 @@ class Sessions:
         return await self.find(session_id)
 
 
-async def _queue_run(transaction: Transaction, session_id: UUID, wish: SessionWish, model: str) -> None:
+async def _queue_run(transaction: Transaction, session_id: UUID, wish: SessionWish, model: str, payer: Payer) -> None:
     """Write a waiting run with its first feed entries."""
-    run = await run_rows.add_run(transaction, session_id, task=wish.task or "", model=model)
+    run = await run_rows.add_run(transaction, session_id, task=wish.task or "", model=model, payer=payer)
     for warning in wish.warnings:
         notice = Notice(code=warning.code, text=f"{warning.field}: {warning.message}")
         await write_event(transaction, session_id, run.id, notice)

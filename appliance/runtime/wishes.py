@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
-from appliance.persistence.records import FieldWarning
+from appliance.persistence.records import FieldWarning, Payer
 from appliance.words import Effort
 
 ThinkingLevel = Literal["disabled", "low", "medium", "high"]
@@ -18,7 +18,7 @@ class SessionWish:
 
     `max_cost_usd` is the money for the whole session, `timeout` the seconds for one run, `clears_thinking` says
     that the caller sent an explicit null for the thinking level. `warnings` are fields that do nothing here. An empty
-    `allowed_domains` or `sensitive_data` takes back what was said before.
+    `allowed_domains` or `sensitive_data` takes back what was said before. Without a `payer` the first team pays.
     """
 
     task: str | None = None
@@ -38,3 +38,4 @@ class SessionWish:
     allowed_domains: tuple[str, ...] | None = None
     sensitive_data: Mapping[str, Any] | None = field(default=None, repr=False)
     warnings: tuple[FieldWarning, ...] = ()
+    payer: Payer | None = None

@@ -2,11 +2,31 @@
 
 from appliance.persistence.tables.api_keys import api_keys
 from appliance.persistence.tables.base import metadata
+from appliance.persistence.tables.caps import cap_alerts, caps
 from appliance.persistence.tables.events import events
+from appliance.persistence.tables.ledger import ledger
+from appliance.persistence.tables.members import members
+from appliance.persistence.tables.prices import prices
 from appliance.persistence.tables.processes import processes
 from appliance.persistence.tables.runs import runs
 from appliance.persistence.tables.sessions import sessions
 from appliance.persistence.tables.steps import steps
+from appliance.persistence.tables.teams import teams
 from appliance.persistence.tables.users import users
 
-__all__ = ["api_keys", "events", "metadata", "processes", "runs", "sessions", "steps", "users"]
+__all__ = [
+    "api_keys",
+    "cap_alerts",
+    "caps",
+    "events",
+    "ledger",
+    "members",
+    "metadata",
+    "prices",
+    "processes",
+    "runs",
+    "sessions",
+    "steps",
+    "teams",
+    "users",
+]

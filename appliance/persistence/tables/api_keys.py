@@ -14,4 +14,6 @@ api_keys = Table(
     Column("hash", String(64), nullable=False, unique=True),
     Column("created_at", Moment, nullable=False),
     Column("revoked_at", Moment),
+    Column("team_id", Uuid),
+    Column("user_id", Uuid),
 )

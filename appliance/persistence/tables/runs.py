@@ -1,8 +1,8 @@
 """One row per run: a task of a session, when it ran, how it ended and what it delivered."""
 
-from sqlalchemy import Boolean, Column, ForeignKey, Integer, String, Table, Text, UniqueConstraint, Uuid
+from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, String, Table, Text, UniqueConstraint, Uuid
 
-from appliance.persistence.columns import Json, Moment, Word
+from appliance.persistence.columns import Json, MicroDollars, Moment, Word
 from appliance.persistence.tables.base import metadata
 from appliance.words import Ending, FailureKind, RunStatus
 
@@ -25,5 +25,16 @@ runs = Table(
     Column("failure_status_code", Integer),
     Column("replays", Json),
     Column("provenance", Json),
+    Column("team_id", Uuid),
+    Column("user_id", Uuid),
+    Column("key_id", Uuid),
+    Column("step_count", Integer, nullable=False, server_default="0"),
+    Column("input_tokens", Integer, nullable=False, server_default="0"),
+    Column("cache_read_tokens", Integer, nullable=False, server_default="0"),
+    Column("cache_write_tokens", Integer, nullable=False, server_default="0"),
+    Column("output_tokens", Integer, nullable=False, server_default="0"),
+    Column("cost_usd", MicroDollars, nullable=False, server_default="0"),
+    Column("services_usd", MicroDollars, nullable=False, server_default="0"),
     UniqueConstraint("session_id", "number"),
+    Index("ix_runs_team_id_started_at", "team_id", "started_at"),
 )

@@ -4,7 +4,7 @@ from sqlalchemy import Boolean, Column, Float, Integer, String, Table, Text, Uui
 
 from appliance.persistence.columns import ExactDecimal, Json, MicroDollars, Moment, Word
 from appliance.persistence.tables.base import metadata
-from appliance.words import Effort, FailureKind, SessionStatus
+from appliance.words import Effort, FailureKind, Lifecycle, SessionStatus
 
 sessions = Table(
     "sessions",
@@ -43,4 +43,8 @@ sessions = Table(
     Column("created_at", Moment, nullable=False, index=True),
     Column("updated_at", Moment, nullable=False),
     Column("deleted_at", Moment),
+    Column("team_id", Uuid),
+    Column("lifecycle", Word(Lifecycle)),
+    Column("allowance_usd", ExactDecimal),
+    Column("is_closed", Boolean, nullable=False, server_default="0"),
 )
