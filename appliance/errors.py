@@ -17,7 +17,8 @@ PilothouseError
 ├── ContextOverflow            the request is longer than the model's window; it is compacted and sent again
 └── RunEnding                  ends the loop, carrying how and why
     ├── RunDone                ├── RunStopped              ├── RunTimedOut
-    ├── StepsSpent             ├── MoneySpent              └── RunFailed
+    ├── StepsSpent             ├── MoneySpent              ├── RunFailed
+    └── RunInterrupted
 
 Each message is one sentence that says what happened and what to do.
 """
@@ -226,6 +227,12 @@ class RunStopped(RunEnding):
     """A person or a caller stopped the run."""
 
     ending = Ending.STOPPED
+
+
+class RunInterrupted(RunEnding):
+    """The server ended while the run was going."""
+
+    ending = Ending.INTERRUPTED
 
 
 class RunTimedOut(RunEnding):

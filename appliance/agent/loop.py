@@ -83,6 +83,7 @@ class Agent:
         self._chain = Chain(context, registry, self._progress, self._budget, outlets)
         self._rounds = Rounds(Reviewer(self._metered, assignment), assignment, self._budget, outlets)
         self._ending: RunEnding | None = None
+        self._interruption: RunEnding | None = None
         self._step = Step(0)
 
     async def run(self) -> Outcome:
@@ -110,9 +111,13 @@ class Agent:
         await self._outlets.last_told(self._step)
         return self.outcome_so_far()
 
+    def interrupt(self, ending: RunEnding) -> None:
+        """Take note of how the run ends when it is cancelled next; one that has ended by itself keeps its ending."""
+        self._interruption = ending
+
     def outcome_so_far(self) -> Outcome:
-        """Return the outcome of the run as it stands; one that has not ended counts as stopped."""
-        ending = self._ending or RunStopped("The run was stopped.")
+        """Return the outcome of the run as it stands; one that has not ended counts as interrupted, else as stopped."""
+        ending = self._ending or self._interruption or RunStopped("The run was stopped.")
         note = self._step.plan.see if self._step.plan else ""
         left = None if self._answer else Leftovers(self._context.store, self._context.partial)
         outcome = settle(ending, self._budget.spent, note=note, limit=self._budget.limit, leftovers=left)

@@ -99,6 +99,7 @@ class Replay:
         self._pace = original.pace
         self._reports: list[ReplayedAction] = []
         self._ending: RunEnding | None = None
+        self._interruption: RunEnding | None = None
         self._step = Step(0)
         self._has_failed = False
         self._document = ""
@@ -136,9 +137,13 @@ class Replay:
         await self._outlets.last_told(self._step)
         return self.outcome_so_far()
 
+    def interrupt(self, ending: RunEnding) -> None:
+        """Take note of how the replay ends when it is cancelled next; one that has ended by itself keeps its ending."""
+        self._interruption = ending
+
     def outcome_so_far(self) -> Outcome:
-        """Return the outcome of the replay as it stands; one that has not ended counts as stopped."""
-        ending = self._ending or RunStopped("The replay was stopped.")
+        """Return the outcome of the replay as it stands; one not ended counts as interrupted, else as stopped."""
+        ending = self._ending or self._interruption or RunStopped("The replay was stopped.")
         spent = replace(self._budget.spent, steps=self._step.number)
         if not isinstance(ending, RunDone):
             output = None if self._assignment.output_schema is not None else self.report.text

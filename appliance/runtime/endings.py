@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from appliance.agent.outcome import Outcome
-from appliance.errors import PilothouseError, RunEnding
+from appliance.errors import PilothouseError, RunEnding, RunFailed, RunInterrupted, RunStopped
 from appliance.events import TokenCount
 from appliance.words import Ending, FailureKind, SessionStatus, StopStrategy
 
@@ -38,6 +38,16 @@ CRASHED = Halt(
 def halted(halt: Halt) -> Outcome:
     """Return the outcome of a run that was made to end; it has no failure kind, since nothing of its own failed."""
     return _outcome(halt.ending, halt.summary)
+
+
+def halt_of(halt: Halt) -> RunEnding:
+    """Return what the run is told that is made to end."""
+    return RunStopped(halt.summary) if halt.ending is Ending.STOPPED else RunInterrupted(halt.summary)
+
+
+def loss_of(fault: PilothouseError) -> RunEnding:
+    """Return what the run is told whose browser is gone."""
+    return RunFailed(fault.message, failure=FailureKind.AGENT_FAILURE)
 
 
 def failed(fault: BaseException) -> Outcome:

@@ -26,7 +26,7 @@ from appliance.persistence.database import Transaction
 from appliance.persistence.records import RunRecord, SessionRecord
 from appliance.persistence.runs import change_run, find_run, list_runs
 from appliance.persistence.sessions import SessionChanges, find_session
-from appliance.runtime.endings import Halt, failed, halted, status_after
+from appliance.runtime.endings import Halt, failed, halt_of, halted, loss_of, status_after
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.phases import (
@@ -128,6 +128,8 @@ class Worker:
         await asyncio.wait({attempt, halted_wait}, return_when=asyncio.FIRST_COMPLETED)
         halted_wait.cancel()
         if not attempt.done():
+            if self._halt is not None and self._agent is not None:
+                self._agent.interrupt(halt_of(self._halt))
             attempt.cancel()
             await asyncio.wait({attempt}, timeout=_CANCEL_CAP)
         fault = attempt.exception() if attempt.done() and not attempt.cancelled() else asyncio.CancelledError()
@@ -201,12 +203,14 @@ class Worker:
                 await asyncio.wait({working}, timeout=_LAST_WORDS)
             if working.done() and (working.result().is_successful or not lost.done()):
                 return working.result()
+            loss = await self._explain_loss()
+            agent.interrupt(loss_of(loss))
         finally:
             lost.cancel()
             if not working.done():
                 working.cancel()
                 await asyncio.wait({working}, timeout=_CANCEL_CAP)
-        return self._with_spending(failed(await self._explain_loss()))
+        return self._with_spending(failed(loss))
 
     async def _explain_loss(self) -> BrowserLost:
         if await self._equipment.pool.is_display_up(self.slot):
@@ -220,13 +224,16 @@ class Worker:
         if self._agent is None:
             return outcome
         so_far = self._agent.outcome_so_far()
+        summary = f"{outcome.summary} {so_far.handover}".strip()
+        if so_far.summary.startswith(outcome.summary):
+            summary = so_far.summary  # the record's, which tells of estimates, too
         spent = replace(outcome, steps=so_far.steps, tokens=so_far.tokens, cost_usd=so_far.cost_usd)
         return replace(
             spent,
             services_usd=so_far.services_usd,
             output=so_far.output,
             is_successful=so_far.is_successful,
-            summary=f"{outcome.summary} {so_far.handover}".strip(),
+            summary=summary,
             provenance=so_far.provenance,
             handover=so_far.handover,
             notice=so_far.notice,

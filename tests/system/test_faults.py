@@ -107,6 +107,7 @@ def test_a_stop_ends_a_run_at_once(instance: Instance, stand_in: StandIn, strate
     assert answer["status"] == status
     assert answer["output"] is None
     assert answer["stepCount"] == 1
+    assert "estimate for 1 call(s)" in answer["lastStepSummary"]
     eventually(lambda: not _browsers(instance), "the browser is gone")
 
 
@@ -117,6 +118,25 @@ def test_a_stopped_run_hands_over_what_it_had_saved(instance: Instance, stand_in
     eventually(lambda: len([one for one in stand_in.steps if one.marker == "RUN-partial"]) > 1, "it hangs", 60)
     answer = instance.http.post(f"/v3/sessions/{session['id']}/stop").json()
     assert (answer["status"], answer["output"], answer["isTaskSuccessful"]) == ("stopped", ["One"], False)
+
+
+@pytest.mark.parametrize("what", ["killed", "stopped"])
+def test_the_record_tells_the_ending_that_the_session_has(instance: Instance, stand_in: StandIn, what: str):
+    saved = {"checkpoint": {"file_name": "titles.json", "value": ["One"], "partial": True}}
+    stand_in.add(f"RUN-record{what}", [saved, {"wait": {"seconds": 25}}])
+    session = instance.create(task=f"RUN-record{what} Collect titles.", model="gpt-5.5")
+    eventually(lambda: any("browser_wait" in one["data"] for one in instance.messages(session)), "it waits", 60)
+    if what == "killed":
+        instance.find_process("--user-data-dir").kill()
+    else:
+        instance.http.post(f"/v3/sessions/{session['id']}/stop", json={"strategy": "task"})
+    ended = instance.wait_for(session)
+    history = instance.http.get(f"/v3/sessions/{session['id']}/history").json()
+    (closed,) = [entry for entry in history if entry["entry"] == "run_closed"]
+    assert closed["ending"] == ("failed" if what == "killed" else "stopped")
+    assert closed["summary"] == ended["lastStepSummary"]
+    assert closed["output"] == ended["output"] == ["One"]
+    assert closed.get("failure") == ended["failureKind"]
 
 
 def test_a_deleted_session_stops_and_is_gone(instance: Instance, stand_in: StandIn):

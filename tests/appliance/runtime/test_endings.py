@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from appliance.errors import BrowserUnavailable, RunFailed, RunTimedOut
-from appliance.runtime.endings import SHUT_DOWN, STOPS, failed, halted, status_after
+from appliance.runtime.endings import SHUT_DOWN, STOPS, failed, halt_of, halted, status_after
 from appliance.words import Ending, FailureKind, SessionStatus, StopStrategy
 
 
@@ -37,6 +37,7 @@ def test_what_nobody_expected_is_told_without_its_details():
 )
 def test_a_halt_says_how_the_run_ended_and_what_the_session_is_then(halt, ending, status):
     assert (halted(halt).ending, halt.status, halted(halt).failure) == (ending, status, None)
+    assert (halt_of(halt).ending, halt_of(halt).message, halt_of(halt).failure) == (ending, halt.summary, None)
 
 
 @pytest.mark.parametrize(
