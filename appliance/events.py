@@ -3,12 +3,14 @@
 An event is written once and rendered three times: as a row of the page, as a live fragment and as a v3 message.
 """
 
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import msgspec
 
 from appliance.words import Ending, FailureKind, Purpose, ReceiptStatus
+
+_MICRO_DOLLAR = Decimal("0.000001")
 
 
 class Event(msgspec.Struct, frozen=True, tag_field="type", kw_only=True):
@@ -43,8 +45,9 @@ class TokenCount(msgspec.Struct, frozen=True):
 class Charge(msgspec.Struct, frozen=True):
     """One thing that was paid for: a call to a model, or to another service.
 
-    `cost_usd` is None where no price is known. `is_estimated` says that the call was given up before its reply told
-    what it used.
+    `cost_usd` is None where no price is known, else rounded to whole micro-dollars here and nowhere else, so that
+    charges can be added up in any order. `is_estimated` says that the call was given up before its reply told what it
+    used. `price_version` names the price list that was asked.
     """
 
     purpose: Purpose
@@ -52,6 +55,12 @@ class Charge(msgspec.Struct, frozen=True):
     tokens: TokenCount = TokenCount()
     cost_usd: Decimal | None = Decimal(0)
     is_estimated: bool = False
+    price_version: str = ""
+
+    def __post_init__(self) -> None:
+        """Round the amount, half a micro-dollar up."""
+        if self.cost_usd is not None:
+            msgspec.structs.force_setattr(self, "cost_usd", self.cost_usd.quantize(_MICRO_DOLLAR, ROUND_HALF_UP))
 
 
 class TaskGiven(Event, frozen=True, tag="task_given"):

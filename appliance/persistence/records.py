@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from appliance.events import FeedEvent, TokenCount
+from appliance.events import Charge, FeedEvent, TokenCount
 from appliance.words import CapScope, Effort, Ending, FailureKind, Lifecycle, Period, Role, RunStatus, SessionStatus
 
 
@@ -232,6 +232,19 @@ class PriceRecord:
     long_from: int | None
     long_factor: Decimal | None
     updated_at: datetime
+
+
+@dataclass(frozen=True)
+class ChargeRecord:
+    """A row of the ledger: what was charged, when, for which run, and who pays for it."""
+
+    at: datetime
+    session_id: UUID
+    run_id: UUID | None
+    team_id: UUID | None
+    user_id: UUID | None
+    key_id: UUID | None
+    charge: Charge
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,136 @@
+"""Writes the ledger and adds it up: by window for what a cap limits, by run and session, and in groups for people.
+
+Rows are never changed. A window takes in its first moment and not its last.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Row, and_, func, insert, select, update
+
+from appliance.errors import NotFound
+from appliance.events import Charge, TokenCount
+from appliance.persistence.columns import utc_now
+from appliance.persistence.records import ChargeRecord
+from appliance.persistence.sessions import token_values
+from appliance.persistence.tables import ledger, runs
+from appliance.persistence.transaction import Transaction
+from appliance.words import CapScope, Purpose
+
+_SUBJECTS = {CapScope.KEY: ledger.c.key_id, CapScope.MEMBER: ledger.c.user_id, CapScope.TEAM: ledger.c.team_id}
+
+
+async def add_charges(transaction: Transaction, session_id: UUID, run_id: UUID, charges: Sequence[Charge]) -> None:
+    """Write one row for each charge, for whoever pays for the run, and add them to the run's totals.
+
+    Raises NotFound when there is no such run.
+    """
+    if not charges:
+        return
+    payer, now = await _add_to_run(transaction, run_id, charges), utc_now()
+    rows = [
+        {
+            "at": now,
+            "team_id": payer.team_id,
+            "user_id": payer.user_id,
+            "key_id": payer.key_id,
+            "session_id": session_id,
+            "run_id": run_id,
+            "purpose": charge.purpose,
+            "model": charge.model,
+            "cost_usd": charge.cost_usd,
+            "is_estimated": charge.is_estimated,
+            "price_version": charge.price_version,
+            **token_values(charge.tokens),
+        }
+        for charge in charges
+    ]
+    await transaction.execute(insert(ledger).values(rows))
+
+
+async def sum_spent(
+    transaction: Transaction,
+    scope: CapScope,
+    subject_id: UUID | None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Decimal:
+    """Return the US dollars that a key, a member or a team (`subject_id`), or the instance (None) spent in a window.
+
+    What has no known price is left out. Without `since` or `until` the window is open at that end.
+    """
+    within = in_window(since, until)
+    if scope is not CapScope.INSTANCE:
+        within.append(_SUBJECTS[scope] == subject_id)
+    return await transaction.scalar(select(func.sum(ledger.c.cost_usd)).where(and_(True, *within))) or Decimal(0)
+
+
+async def sum_session(transaction: Transaction, session_id: UUID) -> Decimal:
+    """Return the US dollars that a session spent, as the ledger has it."""
+    own = select(func.sum(ledger.c.cost_usd)).where(ledger.c.session_id == session_id)
+    return await transaction.scalar(own) or Decimal(0)
+
+
+async def list_charges(transaction: Transaction, session_id: UUID) -> tuple[ChargeRecord, ...]:
+    """Return what a session was charged, in the order it was written."""
+    own = select(ledger).where(ledger.c.session_id == session_id).order_by(ledger.c.number)
+    return tuple(_to_record(row) for row in await transaction.execute(own))
+
+
+def in_window(since: datetime | None, until: datetime | None) -> list[ColumnElement[bool]]:
+    """Return the conditions that keep a query of the ledger within a window."""
+    conditions: list[ColumnElement[bool]] = []
+    if since is not None:
+        conditions.append(ledger.c.at >= since)
+    if until is not None:
+        conditions.append(ledger.c.at < until)
+    return conditions
+
+
+def cost_of(charges: Sequence[Charge]) -> Decimal:
+    """Return the sum of the charges whose price is known."""
+    return sum((charge.cost_usd for charge in charges if charge.cost_usd is not None), Decimal(0))
+
+
+def services_in(charges: Sequence[Charge]) -> Decimal:
+    """Return what went to services other than models."""
+    return cost_of([charge for charge in charges if charge.purpose is Purpose.CAPTCHA])
+
+
+async def _add_to_run(transaction: Transaction, run_id: UUID, charges: Sequence[Charge]) -> Row[Any]:
+    """Add the charges to the run's totals and return the ids of team, member and key that pay for it."""
+    tokens = sum((charge.tokens for charge in charges), TokenCount())
+    values: dict[str, Any] = {name: runs.c[name] + count for name, count in token_values(tokens).items() if count}
+    if cost := cost_of(charges):
+        values["cost_usd"] = runs.c.cost_usd + cost
+    if services := services_in(charges):
+        values["services_usd"] = runs.c.services_usd + services
+    payer = (runs.c.team_id, runs.c.user_id, runs.c.key_id)
+    own = runs.c.id == run_id
+    statement = update(runs).where(own).values(values).returning(*payer) if values else select(*payer).where(own)
+    row = (await transaction.execute(statement)).first()
+    if row is None:
+        raise NotFound("Run not found")
+    return row
+
+
+def _to_record(row: Row[Any]) -> ChargeRecord:
+    return ChargeRecord(
+        at=row.at,
+        session_id=row.session_id,
+        run_id=row.run_id,
+        team_id=row.team_id,
+        user_id=row.user_id,
+        key_id=row.key_id,
+        charge=Charge(
+            purpose=row.purpose,
+            model=row.model,
+            tokens=TokenCount(row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens),
+            cost_usd=row.cost_usd,
+            is_estimated=row.is_estimated,
+            price_version=row.price_version,
+        ),
+    )
