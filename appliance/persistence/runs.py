@@ -118,11 +118,6 @@ async def list_runs_in(transaction: Transaction, *statuses: RunStatus) -> tuple[
     return tuple(_to_record(row) for row in await transaction.execute(matching.order_by(runs.c.id)))
 
 
-async def queued_runs(transaction: Transaction) -> tuple[RunRecord, ...]:
-    """Return the runs that wait for a slot, oldest first."""
-    return await list_runs_in(transaction, RunStatus.QUEUED)
-
-
 def _to_record(row: Row[Any]) -> RunRecord:
     return RunRecord(
         id=row.id,

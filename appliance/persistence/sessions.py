@@ -6,15 +6,16 @@ from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import ColumnElement, Row, Select, and_, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, and_, func, insert, select, update
 
 from appliance.errors import NotFound
 from appliance.events import TokenCount
 from appliance.persistence.columns import utc_now
+from appliance.persistence.queue import find_positions
 from appliance.persistence.records import FieldWarning, SessionPage, SessionRecord
 from appliance.persistence.tables import runs, sessions
 from appliance.persistence.transaction import Transaction
-from appliance.words import Effort, FailureKind, Lifecycle, RunStatus, SessionStatus
+from appliance.words import Effort, FailureKind, Lifecycle, SessionStatus
 
 
 class SessionChanges(TypedDict, total=False):
@@ -96,18 +97,57 @@ async def add_session(transaction: Transaction, session: SessionRecord) -> None:
 
 async def find_session(transaction: Transaction, session_id: UUID) -> SessionRecord:
     """Return the session; raises NotFound when there is none or it was deleted."""
-    row = (await transaction.execute(_select_sessions().where(sessions.c.id == session_id))).first()
+    row = (await transaction.execute(_ALIVE.where(sessions.c.id == session_id))).first()
     if row is None:
         raise NotFound("Session not found")
-    return _to_record(row)
+    return (await _to_records(transaction, (row,)))[0]
 
 
-async def list_sessions(transaction: Transaction, *, page: int = 1, page_size: int = 20) -> SessionPage:
-    """Return one page of the sessions, newest first; a page past the end is empty."""
-    total = await transaction.scalar(select(func.count()).select_from(sessions).where(sessions.c.deleted_at.is_(None)))
-    newest_first = _select_sessions().order_by(sessions.c.created_at.desc(), sessions.c.id.desc())
-    rows = await transaction.execute(newest_first.limit(page_size).offset((page - 1) * page_size))
-    return SessionPage(tuple(_to_record(row) for row in rows), total or 0)
+async def list_sessions(
+    transaction: Transaction, *, page: int = 1, page_size: int = 20, team_id: UUID | None = None
+) -> SessionPage:
+    """Return one page of the sessions, newest first, of one team or of all; a page past the end is empty."""
+    wanted = sessions.c.deleted_at.is_(None)
+    if team_id is not None:
+        wanted = and_(wanted, sessions.c.team_id == team_id)
+    total = await transaction.scalar(select(func.count()).select_from(sessions).where(wanted))
+    newest_first = select(sessions).where(wanted).order_by(sessions.c.created_at.desc(), sessions.c.id.desc())
+    result = await transaction.execute(newest_first.limit(page_size).offset((page - 1) * page_size))
+    return SessionPage(await _to_records(transaction, result.rows), total or 0)
+
+
+async def find_team_of(transaction: Transaction, session_id: UUID) -> UUID | None:
+    """Return the team that a session belongs to; raises NotFound when there is no such session."""
+    row = (await transaction.execute(select(sessions.c.team_id).where(sessions.c.id == session_id))).first()
+    if row is None:
+        raise NotFound("Session not found")
+    return row.team_id
+
+
+async def expire_shells(transaction: Transaction, before: datetime) -> tuple[UUID, ...]:
+    """Time out the sessions made before then that were never given a task; returns which."""
+    shells = (await transaction.execute(select(sessions.c.id).where(_is_shell(), sessions.c.created_at <= before))).rows
+    expired = tuple(row.id for row in shells)
+    for session_id in expired:
+        await change_session(
+            transaction,
+            session_id,
+            status=SessionStatus.TIMED_OUT,
+            lifecycle=Lifecycle.EXPIRED,
+            last_step_summary="Expired: no task was given to it.",
+        )
+    return expired
+
+
+async def find_oldest_shell(transaction: Transaction) -> datetime | None:
+    """Return when the oldest session was made that waits for its first task; None while there is none."""
+    oldest = select(sessions.c.created_at).where(_is_shell()).order_by(sessions.c.created_at).limit(1)
+    return await transaction.scalar(oldest)
+
+
+async def clear_lifecycles(transaction: Transaction, *lifecycles: Lifecycle) -> None:
+    """Take back what was true only while a process of ours lived, such as that a browser is parked."""
+    await transaction.execute(update(sessions).where(sessions.c.lifecycle.in_(lifecycles)).values(lifecycle=None))
 
 
 async def change_session(transaction: Transaction, session_id: UUID, **changes: Unpack[SessionChanges]) -> None:
@@ -147,25 +187,22 @@ async def _update(transaction: Transaction, session_id: UUID, values: dict[str, 
         raise NotFound("Session not found")
 
 
-def _select_sessions() -> Select[Any]:
-    return select(sessions, _queue_position().label("queue_position")).where(sessions.c.deleted_at.is_(None))
+_ALIVE = select(sessions).where(sessions.c.deleted_at.is_(None))
 
 
-def _queue_position() -> ColumnElement[int | None]:
-    """Count the queued runs up to the session's own; ids grow with time, so the oldest run has position 1."""
-    own = runs.alias("own")
-    ahead = runs.alias("ahead")
-    of_session = select(own.c.id).where(own.c.session_id == sessions.c.id, _is_queued(own)).limit(1)
-    own_id = of_session.correlate(sessions).scalar_subquery()
-    count = select(func.count()).select_from(ahead).where(_is_queued(ahead), ahead.c.id <= own_id)
-    return func.nullif(count.correlate(sessions).scalar_subquery(), 0)
+def _is_shell() -> ColumnElement[bool]:
+    has_run = select(runs.c.id).where(runs.c.session_id == sessions.c.id).exists()
+    return and_(sessions.c.status == SessionStatus.CREATED, sessions.c.deleted_at.is_(None), ~has_run)
 
 
-def _is_queued(table: Any) -> ColumnElement[bool]:
-    return table.c.status == RunStatus.QUEUED
+async def _to_records(transaction: Transaction, rows: tuple[Row[Any], ...]) -> tuple[SessionRecord, ...]:
+    """Return the rows as records, with the place in the queue of those that wait."""
+    is_any_waiting = any(row.status is SessionStatus.CREATED for row in rows)
+    positions = await find_positions(transaction) if is_any_waiting else {}
+    return tuple(_to_record(row, positions.get(row.id)) for row in rows)
 
 
-def _to_record(row: Row[Any]) -> SessionRecord:
+def _to_record(row: Row[Any], queue_position: int | None) -> SessionRecord:
     return SessionRecord(
         id=row.id,
         status=row.status,
@@ -197,7 +234,7 @@ def _to_record(row: Row[Any]) -> SessionRecord:
         services_usd=row.services_usd,
         screenshot=row.screenshot,
         warnings=msgspec.convert(row.warnings or (), tuple[FieldWarning, ...]),
-        queue_position=row.queue_position,
+        queue_position=queue_position,
         team_id=row.team_id,
         lifecycle=row.lifecycle,
         allowance_usd=row.allowance_usd,

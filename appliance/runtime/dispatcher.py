@@ -9,8 +9,8 @@ import structlog
 from appliance.displays.slot import Slot
 from appliance.errors import DatabaseUnavailable, NotFound
 from appliance.events import RunQueued
+from appliance.persistence.queue import queued_runs
 from appliance.persistence.records import RunRecord
-from appliance.persistence.runs import queued_runs
 from appliance.runtime.endings import SHUT_DOWN, STOPS
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.worker import Worker

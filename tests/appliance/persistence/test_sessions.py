@@ -9,8 +9,9 @@ from appliance.events import TokenCount
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.ids import new_id
+from appliance.persistence.queue import queued_runs
 from appliance.persistence.records import FieldWarning, SessionRecord
-from appliance.persistence.runs import add_run, change_run, find_latest_run, list_runs, queued_runs
+from appliance.persistence.runs import add_run, change_run, find_latest_run, list_runs
 from appliance.persistence.sessions import (
     add_session,
     change_session,

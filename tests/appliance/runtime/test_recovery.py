@@ -2,8 +2,9 @@ import asyncio
 import sys
 
 from appliance.persistence.processes import list_processes, remember_process
+from appliance.persistence.queue import queued_runs
 from appliance.persistence.records import ProcessRecord
-from appliance.persistence.runs import change_run, find_latest_run, queued_runs
+from appliance.persistence.runs import change_run, find_latest_run
 from appliance.persistence.sessions import change_session
 from appliance.runtime.folders import browsers_dir
 from appliance.runtime.processes import read_start_ticks
