@@ -27,6 +27,8 @@ PAGES_PER_CALL = 48
 TOTAL_SECONDS = 420.0
 RESERVE_SECONDS = 30.0
 """What is left of the whole time for pages that have begun when no more are begun."""
+MUTE_SECONDS = 8.0
+"""How long a page is given the second time that let nothing at all be seen the first time."""
 SHELLS = 3
 """So many pages with the same text stand for an empty frame around what they differ in."""
 SHELL_TEXT = 1_500
@@ -101,8 +103,10 @@ class _Reading:
                 await reader.read(panel_wishes, self._take_better)
             if unlinked := self._unlinked():
                 await reader.read([self._wish(url) for url in unlinked], self._take_better)
-            failed = [read.wish for read in self._reads.values() if read.error and read.is_transient]
-            await reader.read(failed, self._take_better, most_tabs=1)
+            failed = [read for read in self._reads.values() if read.error and read.is_transient]
+            mute = [replace(read.wish, seconds=MUTE_SECONDS) for read in failed if read.is_mute]
+            await reader.read(mute, self._take_better)
+            await reader.read([read.wish for read in failed if not read.is_mute], self._take_better, most_tabs=1)
 
     def settle(self) -> None:
         """Keep what was read, and put what was not begun back into the queue; what is kept once stays."""

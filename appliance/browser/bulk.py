@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from appliance.browser.cdp import CdpError
 from appliance.browser.frames import is_world_gone
 from appliance.browser.front import Front
+from appliance.browser.idleness import Idleness
 from appliance.browser.observation import Screenshot
 from appliance.browser.rendering import NotRendered, Rendered, Wish, render
 from appliance.browser.tab import DialogOpen, Tab
@@ -24,20 +25,25 @@ MOST_TABS = 6
 FIRST_TABS = 3
 """Tabs that are opened at once; the others only when pages keep these waiting, as a browser process each costs time."""
 MORE_TABS_AFTER = 0.4
-PAGE_SECONDS = 25.0
+ROOM = 0.25
+"""Share of the processor's time that must be left over for another tab to make anything faster."""
 MADE_UP = ("data:", "blob:", "about:")
 """How addresses begin that policy lets pass and that whoever names them may have made up, with what is read there."""
 
 
 @dataclass(frozen=True)
 class Read:
-    """What came of one wish: what the page said, or why it could not be read. `picture` is what it looked like."""
+    """What came of one wish: what the page said, or why it could not be read. `picture` is what it looked like.
+
+    `is_transient` says that another try may do better, `is_mute` that nothing at all came in time.
+    """
 
     wish: Wish
     rendered: Rendered | None = None
     picture: Screenshot | None = None
     error: str = ""
     is_transient: bool = False
+    is_mute: bool = False
 
 
 class BulkReader:
@@ -100,7 +106,7 @@ class BulkReader:
     ) -> None:
         """Read one page after the other in a tab."""
         if number >= FIRST_TABS:
-            await _wait(done, MORE_TABS_AFTER * (number - FIRST_TABS + 1))
+            await _wait_for_room(number - FIRST_TABS + 1, done)
         while waiting and monotonic() < self._end:
             wish = waiting.popleft()
             await _wait(done, self._gap(count))
@@ -116,15 +122,14 @@ class BulkReader:
             return Read(wish, error=error.message)
         tab = await self._tab()
         try:
-            async with asyncio.timeout(PAGE_SECONDS):
+            async with asyncio.timeout(wish.seconds):
                 rendered = await render(tab, wish, self._front)
             read = Read(wish, rendered, self._front.take_picture(tab))
         except TimeoutError:
-            read = Read(
-                wish, error=f"it showed nothing that could be read within {PAGE_SECONDS:g} s", is_transient=True
-            )
+            reason = f"it showed nothing that could be read within {wish.seconds:g} s"
+            read = Read(wish, error=reason, is_transient=True, is_mute=True)
         except NotRendered as error:
-            read = Read(wish, error=error.message, is_transient=error.is_transient)
+            read = Read(wish, error=error.message, is_transient=error.is_transient, is_mute=error.is_mute)
         except ActionRefused as error:
             read = Read(wish, error=error.message)
         except DialogOpen:
@@ -157,6 +162,14 @@ class BulkReader:
     def _refuse_download(self, params: dict[str, Any], _: str) -> None:
         if str(params.get("frameId", "")) not in {tab.target_id for tab in self._browser.tabs}:
             self._browser.downloads.refuse(str(params["guid"]))
+
+
+async def _wait_for_room(place: int, done: asyncio.Event) -> None:
+    """Wait until another tab helps: when pages keep those there are waiting, and the processor does not."""
+    idleness = Idleness()
+    await _wait(done, MORE_TABS_AFTER * place)
+    while not done.is_set() and idleness.share() < ROOM:
+        await _wait(done, MORE_TABS_AFTER)
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

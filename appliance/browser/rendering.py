@@ -34,6 +34,10 @@ EMPTY_SECONDS = 6.0
 """How long a page that has settled is given to show anything at all."""
 LINKED_SECONDS = 3.0
 """How long JSON-LD is waited for that pages of its kind have."""
+PAGE_SECONDS = 25.0
+"""How long a page may take in all."""
+PATIENCE = 0.6
+"""After what part of its time a page that is still being sent is read as far as it has come."""
 MOST_TEXT = 60_000
 MOST_LINKS = 80
 MOST_HTML = 2_000_000
@@ -43,7 +47,7 @@ ERROR_PAGE = "chrome-error:"
 
 @dataclass(frozen=True)
 class Wish:
-    """A page to be read; with `panel` only the frame whose address has that in it.
+    """A page to be read within `seconds`; with `panel` only the frame whose address has that in it.
 
     `wants_linked` says, once the page is there, whether JSON-LD should be waited for that has not come.
     """
@@ -51,6 +55,7 @@ class Wish:
     url: str
     panel: str = ""
     wants_linked: Callable[[], bool] = lambda: False
+    seconds: float = PAGE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -71,11 +76,12 @@ class Rendered:
 
 
 class NotRendered(ActionFailed):
-    """A page could not be read; `is_transient` says that another try may do better."""
+    """A page could not be read; `is_transient` says that another try may do better, `is_mute` that nothing came."""
 
-    def __init__(self, message: str, *, is_transient: bool) -> None:
+    def __init__(self, message: str, *, is_transient: bool, is_mute: bool = False) -> None:
         super().__init__(message)
         self.is_transient = is_transient
+        self.is_mute = is_mute
 
 
 class _State(msgspec.Struct):
@@ -98,46 +104,55 @@ class _Said(msgspec.Struct):
 
 async def render(tab: Tab, wish: Wish, front: "Front") -> Rendered:
     """Open the page and return what it says; raises NotRendered, ActionRefused, ActionFailed, CdpError."""
+    patience_end = monotonic() + PATIENCE * wish.seconds
     navigation = await tab.load(wish.url)
     if navigation.is_download:
         raise NotRendered("it is a file to download, not a page", is_transient=False)
     if navigation.error is not None:
         raise NotRendered(navigation.error, is_transient=True)
     if navigation.note:
-        raise NotRendered("the site did not answer", is_transient=True)
-    while not tab.activity.dom_ready:
-        await tab.activity.wait(TURN_SECONDS)
+        raise NotRendered("the site did not answer", is_transient=True, is_mute=True)
+    while not tab.activity.dom_ready and (left := patience_end - monotonic()) > 0:
+        await tab.activity.wait(min(left, TURN_SECONDS))
         if tab.crashed or tab.closed:
             raise NotRendered("the page crashed", is_transient=True)
     status = tab.activity.status or 200
     if status >= 400:
         raise NotRendered(f"HTTP {status}", is_transient=status in (408, 429) or status >= 500)
-    return await _Rendering(tab, wish, front).finish()
+    return await _Rendering(tab, wish, front, patience_end).finish()
 
 
 class _Rendering:
-    """One page on its way to being read."""
+    """One page on its way to being read; after `patience_end` it is read as it is."""
 
-    def __init__(self, tab: Tab, wish: Wish, front: "Front") -> None:
+    def __init__(self, tab: Tab, wish: Wish, front: "Front", patience_end: float) -> None:
         self._tab = tab
         self._wish = wish
         self._front = front
         self._began = monotonic()
+        self._patience_end = patience_end
         self._has_waited = False
         self._is_alive = False
 
     async def finish(self) -> Rendered:
         """Wait until the page shows something and return it."""
+        document = Document(self._tab, self._tab.activity)
         # Once before its turn, as long as its scripts are still in it.
-        await self._state(Document(self._tab, self._tab.activity))
+        state = await self._state(document)
+        if not self._wish.panel and self._is_whole(state):
+            self._front.pass_by(self._tab)
+            return await self._take(document, state)
+        if state.alive:
+            # Beside the others, so that its turn is short.
+            await Settling(document, TURN_SECONDS).wait()
         while True:
             async with self._front.of(self._tab):
                 document, state = await self._look()
-                if state.pdf:
-                    break
-                is_ready = self._is_ready(state)
-                if is_ready and not self._lacks_linked(state):
-                    return await self._take(document, state)
+                is_ready = not state.pdf and self._is_ready(state)
+            if state.pdf:
+                break
+            if is_ready and not self._lacks_linked(state):
+                return await self._take(document, state)
             if is_ready:
                 self._has_waited = True
                 await self._run(document, "stated", round(LINKED_SECONDS * 1000))
@@ -151,7 +166,7 @@ class _Rendering:
         if self._wish.panel:
             document = await find_panel(self._tab, self._wish.panel, self._began)
         state = await self._state(document)
-        if state.pdf or (not state.alive and state.characters >= SUBSTANTIAL and not state.panels):
+        if state.pdf or self._is_whole(state):
             return document, state
         await Settling(document, TURN_SECONDS).wait()
         turn_end = monotonic() + TURN_SECONDS
@@ -163,13 +178,17 @@ class _Rendering:
             state = await self._state(document)
         return document, state
 
+    def _is_whole(self, state: _State) -> bool:
+        """Whether the page is as its server sent it, and nothing is to come."""
+        return not state.pdf and not state.alive and state.characters >= SUBSTANTIAL and not state.panels
+
     def _is_ready(self, state: _State) -> bool:
         if state.characters >= SUBSTANTIAL:
             return True
         has_settled = state.loaded and not self._tab.activity.busy_until
         waited = monotonic() - self._began
         if not has_settled:
-            return False
+            return state.characters > 0 and monotonic() >= self._patience_end
         if state.characters or state.panels:
             return not state.alive or waited >= THIN_SECONDS
         if not state.alive or waited >= EMPTY_SECONDS:

@@ -4,8 +4,10 @@ import asyncio
 import base64
 import io
 from struct import unpack_from
+from typing import Any
 
-from appliance.browser.cdp import CdpError
+from appliance.browser.cdp import CdpConnection, CdpError
+from appliance.browser.effects import page_function
 from appliance.browser.observation import Screenshot
 from appliance.browser.tab import Tab
 from appliance.errors import ActionFailed
@@ -15,6 +17,8 @@ MAX_BYTES = 60_000
 DEADLINE_SECONDS = 5.0
 QUALITIES = (80, 65, 50, 40)
 SMALL_SCALE, SMALL_QUALITY = 0.5, 55
+GLIMPSE = {"format": "jpeg", "quality": SMALL_QUALITY, "maxWidth": 960, "maxHeight": 600}
+GLIMPSE_SECONDS = 1.0
 THUMBNAIL = 32, 20
 
 
@@ -53,6 +57,33 @@ class Camera:
         params = {"format": "jpeg", "quality": self._quality, "clip": clip, "optimizeForSpeed": True}
         answer = await tab.send("Page.captureScreenshot", params, timeout=DEADLINE_SECONDS)
         return base64.b64decode(answer["data"])
+
+
+async def take_glimpse(cdp: CdpConnection, tab: Tab) -> Screenshot | None:
+    """Return a JPEG of what a tab shows at half its size, wherever it is; None when nothing of it is drawn in time.
+
+    It is the first frame of a screencast: the page is not drawn once more for it, and need not be in front.
+    """
+    frames: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def take(params: dict[str, Any], session_id: str) -> None:
+        if session_id == tab.session_id and not frames.done():
+            frames.set_result(params["data"])
+
+    # What was drawn before may be of the page that the tab showed before.
+    if not await tab.run(page_function("bulk", "painted"), round(GLIMPSE_SECONDS * 1000)):
+        return None
+    remove = cdp.on("Page.screencastFrame", take)
+    try:
+        async with asyncio.timeout(GLIMPSE_SECONDS):
+            tab.post("Page.startScreencast", GLIMPSE)
+            data = base64.b64decode(await frames)
+    except TimeoutError:
+        return None
+    finally:
+        remove()
+        tab.post("Page.stopScreencast", {})
+    return Screenshot(data, "image/jpeg", *_size(data))
 
 
 async def take_small(tab: Tab) -> Screenshot:

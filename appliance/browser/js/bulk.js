@@ -51,6 +51,21 @@
   const shown = (_, characters, cap) => until(() => text().length >= characters, cap);
   const stated = (_, cap) => until(() => linkedBlocks().length > 0, cap);
 
+  // Resolves with whether something of this document has been drawn, at the latest after so many milliseconds.
+  const painted = (_, cap) =>
+    new Promise((resolve) => {
+      const has = () => performance.getEntriesByName("first-contentful-paint").length > 0;
+      if (has()) return resolve(true);
+      const end = (held) => {
+        observer.disconnect();
+        clearTimeout(clock);
+        resolve(held);
+      };
+      const observer = new PerformanceObserver(() => has() && end(true));
+      observer.observe({ type: "paint", buffered: true });
+      const clock = setTimeout(() => end(has()), cap);
+    });
+
   // What the page says: its text and its HTML, both cut, and the JSON-LD that stands where the HTML is cut off.
   const page = (_, mostText, mostHtml, isFrame) => {
     const { html } = eyes.html(isFrame);
@@ -63,5 +78,5 @@
     });
   };
 
-  return { state, shown, stated, page, text };
+  return { state, shown, stated, painted, page, text };
 })()
