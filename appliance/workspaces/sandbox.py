@@ -203,8 +203,8 @@ async def _hear(wire: Wire, calls: set[asyncio.Task[None]]) -> Any:
     try:
         while not hearing.done():
             done, _ = await asyncio.wait({hearing, *calls}, return_when=asyncio.FIRST_COMPLETED)
-            for call in done - {hearing}:
-                calls.discard(call)  # type: ignore[arg-type]
+            for call in calls & done:
+                calls.remove(call)
                 call.result()
         return hearing.result()
     finally:

@@ -5,6 +5,7 @@ import contextlib
 import os
 import socket
 import sys
+from typing import NoReturn
 
 from appliance.workspaces.sandbox_program.cells import Cells, Printed
 from appliance.workspaces.sandbox_program.channel import Channel
@@ -44,11 +45,11 @@ def main() -> None:
     machine = os.uname().machine
     leave = os._exit
 
-    def leave_with_last_words(code: int) -> None:
+    def leave_with_last_words(status: int) -> NoReturn:
         printed.flush()
-        leave(code)
+        leave(status)
 
-    os._exit = leave_with_last_words  # type: ignore[assignment]
+    os._exit = leave_with_last_words
     library = os.path.dirname(os.__file__)  # noqa: PTH120  (pathlib is not loaded for one path)
     _keep_reachable(library)
     try:

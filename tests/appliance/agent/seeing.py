@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from appliance.actions.base import Receipt
 from appliance.actions.registry import ACTIONS, Registry
@@ -31,7 +32,7 @@ def new_window(
     return window
 
 
-def observation(*lines: str, url: str = "http://shop/", **fields: object) -> Observation:
+def observation(*lines: str, url: str = "http://shop/", **fields: Any) -> Observation:
     """A page of these lines; `shade` gives it a screenshot that looks alike for equal shades."""
     shade = fields.pop("shade", None)
     seen = Observation(
@@ -44,7 +45,7 @@ def observation(*lines: str, url: str = "http://shop/", **fields: object) -> Obs
         fingerprint="f",
         screenshot=picture(shade) if isinstance(shade, int) else None,
     )
-    return replace(seen, **fields)  # pyright: ignore[reportArgumentType]
+    return replace(seen, **fields)
 
 
 def stub_of(seen: Observation) -> Observation:
@@ -55,7 +56,7 @@ def picture(shade: int) -> Screenshot:
     return Screenshot(b"jpeg %d" % shade, "image/jpeg", 100, 50, bytes([shade]) * 640)
 
 
-def finished(number: int, text: str = "Clicked.", carried: str | None = None, **fields: object) -> Step:
+def finished(number: int, text: str = "Clicked.", carried: str | None = None, **fields: Any) -> Step:
     """A step that clicked; `see`, `name` of the action, `seen` the observation and `lasting` may be given."""
     call = ActionCall(f"call_{number}", str(fields.get("name", "click")), {"index": number})
     see = str(fields.get("see", "A shop."))

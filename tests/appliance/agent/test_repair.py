@@ -1,4 +1,5 @@
 import json
+from typing import Literal
 
 import pytest
 
@@ -14,8 +15,8 @@ REGISTRY = Registry()
 CARDS = {"what_i_see": "A form.", "plan_to_goal": "Fill it.", "next_move": "Click."}
 
 
-def read(text: str, *, only_done: bool = False, stop: str = "end") -> Plan:
-    reply = Reply(text, TokenCount(), "m", stop)  # pyright: ignore[reportArgumentType]
+def read(text: str, *, only_done: bool = False, stop: Literal["end", "length"] = "end") -> Plan:
+    reply = Reply(text, TokenCount(), "m", stop)
     return read_plan(reply, REGISTRY, only_done=only_done)
 
 

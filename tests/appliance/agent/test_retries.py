@@ -2,6 +2,7 @@
 
 import asyncio
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -18,8 +19,8 @@ from appliance.words import Effort, FailureKind
 REQUEST = ModelRequest(Purpose.STEP, "Hello", ())
 
 
-def fault(kind: FailureKind = FailureKind.PROVIDER_SERVER_ERROR, **values: object) -> RunFailed:
-    return RunFailed("It failed.", failure=kind, **{"is_transient": True, "retry_after": 0.0, **values})  # pyright: ignore[reportArgumentType]
+def fault(kind: FailureKind = FailureKind.PROVIDER_SERVER_ERROR, **values: Any) -> RunFailed:
+    return RunFailed("It failed.", failure=kind, **{"is_transient": True, "retry_after": 0.0, **values})
 
 
 class Provider:

@@ -183,7 +183,8 @@ def test_hundreds_of_rows_scroll_in_their_own_frame_and_can_be_saved(eva: Visito
     eva.open(run.path)
     table = eva.page.locator(".answer-table")
     assert table.locator("tbody tr").count() == 400
-    assert table.bounding_box()["height"] < 600  # pyright: ignore[reportOptionalSubscript]
+    box = table.bounding_box()
+    assert box is not None and box["height"] < 600
     with eva.page.expect_download() as saving:
         eva.page.get_by_role("link", name="Save as CSV").click()
     lines = saving.value.path().read_text(encoding="utf-8-sig").splitlines()
