@@ -37,7 +37,7 @@ def _listed(value: Any) -> Any:
 
 
 def _as_fields(value: Any) -> Any:
-    """Return fields as they are, and a plain value as that of a list which holds no records."""
+    """Return fields as they are, and a plain value as that of a plain item."""
     value = _parsed(value)
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {"value": value}
 
@@ -152,7 +152,7 @@ async def _update_items_from_file(context: ActionContext, parameters: FromFile) 
 
 async def _read_output(context: ActionContext, parameters: ReadOutput) -> Receipt:
     store = _store(context)
-    rows = store.rows
+    rows = store.items
     lines = [f"{name}: {_shown(value)}" for name, value in _own_fields(store).items()]
     first, last = parameters.start, min(parameters.start + parameters.count, len(rows))
     if rows and first >= len(rows):
@@ -176,7 +176,7 @@ async def _search_output(context: ActionContext, parameters: SearchOutput) -> Re
     wanted = parameters.query.lower()
     hits = [
         f"{index}: {place} {_around(text, wanted)}"
-        for index, row in enumerate(store.rows)
+        for index, row in enumerate(store.items)
         for place, text in _texts(row, "")
         if wanted in text.lower()
     ]
@@ -288,7 +288,7 @@ def _action(
 
 
 STORE_ACTIONS: tuple[Action[Any], ...] = (
-    _action("add_item", "Append one record to the answer's list.", AddItem, _add_item, _has_list),
+    _action("add_item", "Append one item to the answer's list.", AddItem, _add_item, _has_list),
     _action("update_item", "Set fields of item index (from 0); null clears one.", UpdateItem, _update_item, _has_list),
     _action(
         "update_items", 'The same for several, each {"index": 3, "fields": {…}}.', UpdateItems, _update_items, _has_list

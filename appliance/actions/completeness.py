@@ -36,7 +36,7 @@ def what_lacks(context: ActionContext, store: AnswerStore) -> list[str]:
     unlisted = _unlisted(context, store)
     if unlisted and not gate.told_links:
         gate.told_links = True
-        items = len(store.rows)
+        items = len(store.items)
         named = "; ".join(unlisted[:MAX_NAMED])
         found.append(
             f"{len(unlisted)} of the links found are not in the answer, which has {items} item(s): {named}"
@@ -73,7 +73,7 @@ def shortcuts(context: ActionContext, store: AnswerStore) -> list[str]:
     if waiting := len(context.links.queue):
         found.append(f"read_pages without urls reads the {waiting} page(s) that wait.")
     if DRAFT_FILE in files and store.has_items:
-        action = "update_items_from_file" if store.rows else "add_items_from_file"
+        action = "update_items_from_file" if store.items else "add_items_from_file"
         found.append(f'{action} {{"name": "{DRAFT_FILE}"}} takes what was drafted from the pages.')
     fields = {gap.field for gap in store.gaps()}
     if fields and PAGES_FILE in files and (keys := _captured(context, fields)):
@@ -99,10 +99,10 @@ def _unlisted(context: ActionContext, store: AnswerStore) -> list[str]:
     if store.schema.list_field is None or store.schema.item is None:
         return []
     usable = [url for url in dict.fromkeys(link.url for link in links.found) if url not in links.dead]
-    if len(usable) <= len(store.rows):
+    if len(usable) <= len(store.items):
         return []
     pages = (source.url for source in store.provenance().values() if isinstance(source, Provenance))
-    listed = {*_texts(store.rows), *pages}
+    listed = {*_texts(store.items), *pages}
     kinds = {kind_of(url) for url in usable if url in listed}
     return [url for url in usable if url not in listed and (not kinds or kind_of(url) in kinds)]
 

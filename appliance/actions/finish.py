@@ -13,7 +13,7 @@ from appliance.surrogates import make_whole
 
 MAX_NAMED_DEFECTS = 5
 DEADLINE_SECONDS = 120.0
-"""It takes seconds to find where the values of thousands of records were read."""
+"""It takes seconds to find where the values of thousands of items were read."""
 MAX_ATTACHED = 20_000
 """Characters of a file that stand below an answer."""
 

@@ -74,7 +74,7 @@ def _marks(gaps: Sequence[Gap]) -> list[dict[str, Any]]:
             reason = "The pages that were read do not state it plainly."
             marks.append({"mark_absent": {"field": name, "reason": reason}})
         else:
-            reason = "Neither the list nor the page of the record states it plainly."
+            reason = "Neither the list nor the page of the item states it plainly."
             marks.append({"mark_absent": {"field": name, "reason": reason, "index": indices}})
     return marks
 

@@ -28,7 +28,7 @@ _DRAFT = "rows_draft.json"
 
 
 class GoldenPath:
-    """Fills an answer with a list of records from one list of pages; `steps` is to be run once."""
+    """Fills an answer with a list of items from one list of pages; `steps` is to be run once."""
 
     def __init__(self, task: str, address: str, schema: AnswerSchema) -> None:
         self._task = task

@@ -50,5 +50,5 @@ def receipt_of(scene: Scene, action: str) -> str:
 
 
 def items_in(scene: Scene) -> int:
-    """Return how many records the answer has."""
+    """Return how many items the answer has."""
     return scene.coverage.items if scene.coverage is not None else 0

@@ -37,7 +37,7 @@ class Notes:
         pages = f"{self.list_pages} page{'' if self.list_pages == 1 else 's'} of the list"
         behind = f" and {len(self.read)} page{'' if len(self.read) == 1 else 's'} behind it" if self.read else ""
         count = scene.coverage.items if scene.coverage is not None else 0
-        return f"Read {pages}{behind}: {count} record{'' if count == 1 else 's'}."
+        return f"Read {pages}{behind}: {count} item{'' if count == 1 else 's'}."
 
     def _absent(self, scene: Scene, given: Collection[str]) -> str:
         if scene.coverage is None:

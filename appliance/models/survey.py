@@ -29,7 +29,7 @@ _SEGMENT = re.compile(r"[\n|]")
 class Survey:
     """One page as it was read.
 
-    `fields` are the answer's own fields that it states, `rows` the records it lists itself, `row` the one record it is
+    `fields` are the answer's own fields that it states, `rows` the items it lists itself, `row` the one item it is
     about. `following` is the address it names as the next page of its list, `more` what the button for more of it says,
     `named` the address of the only link whose words stand in the task.
     """

@@ -6,7 +6,7 @@ from appliance.errors import AnswerRefused
 from appliance.store.evidence import Evidence
 from appliance.store.guards import Guards
 from appliance.store.rows import Row
-from appliance.store.schema import RecordShape
+from appliance.store.schema import ObjectShape
 
 MAX_NAMED = 8
 MAX_REASON = 500
@@ -44,9 +44,10 @@ class Absences:
                 "with search_page, extract, look or read_pages."
             )
 
-    def check_pages(self, field: str, shape: RecordShape, rows: Sequence[tuple[int, Row]]) -> None:
-        """Raise AnswerRefused, naming them, when the own pages of some of the records were not read."""
-        unread = [(index, url) for index, row in rows if (url := own_page(shape, row)) and not self._has_read(url)]
+    def check_pages(self, field: str, shape: ObjectShape, rows: Sequence[tuple[int, Row]]) -> None:
+        """Raise AnswerRefused, naming them, when the own pages of some of the items were not read."""
+        own = [(index, shape.own_url_of(row.value) or row.page) for index, row in rows]
+        unread = [(index, url) for index, url in own if url and not self._guards.has_read(url)]
         if unread:
             named = ", ".join(f"{index} ({url})" for index, url in unread[:MAX_NAMED])
             more = f" and {len(unread) - MAX_NAMED} more" if len(unread) > MAX_NAMED else ""
@@ -56,20 +57,10 @@ class Absences:
             )
 
     def check_not_partial(self, field: str, filled: int, open_rows: Sequence[int]) -> None:
-        """Raise AnswerRefused when a field that some records have is called absent on all others at once."""
+        """Raise AnswerRefused when a field that some items have is called absent on all others at once."""
         if filled and open_rows:
             named = ", ".join(map(str, open_rows[:MAX_NAMED])) + (" …" if len(open_rows) > MAX_NAMED else "")
             raise AnswerRefused(
                 f"{field} is stated for {filled} items, so it is not absent throughout. Look at the pages of the "
                 f"others ({named}) and mark those that do not state it by their index."
             )
-
-    def _has_read(self, url: str) -> bool:
-        return self._guards.has_read(url)
-
-
-def own_page(shape: RecordShape, row: Row) -> str | None:
-    """Return the address of the record's own page, as far as that is known."""
-    own = shape.own_url
-    url = row.value.get(own.name) if own is not None else None
-    return url if isinstance(url, str) and url else row.page

@@ -1,4 +1,4 @@
-"""Checks what is to be written into a record: names, types, choices, links; every defect is told at once."""
+"""Checks what is to be written into an answer: names, types, choices, links; every defect is told at once."""
 
 from difflib import get_close_matches
 from typing import Any
@@ -8,7 +8,7 @@ from appliance.store.coercion import coerce, make_plain, same_name
 from appliance.store.guards import Guards, Refusal
 from appliance.store.nodes import kind_of
 from appliance.store.rows import fitting_branches, misfits
-from appliance.store.schema import FieldShape, RecordShape
+from appliance.store.schema import FieldShape, ObjectShape
 
 MAX_DEFECTS = 6
 MAX_SHOWN = 100
@@ -17,18 +17,18 @@ _LATER = {"required", "dependentRequired", "minProperties", "anyOf", "oneOf", "i
 
 
 class Checker:
-    """Reads values for the fields of records; what is only doubted is taken when it is given a second time."""
+    """Reads values for the fields of objects; what is only doubted is taken when it is given a second time."""
 
     def __init__(self, guards: Guards) -> None:
         self._guards = guards
         self._doubted: set[tuple[str, str]] = set()
 
     def check(
-        self, shape: RecordShape, given: dict[str, Any], before: dict[str, Any], page: str | None
+        self, shape: ObjectShape, given: dict[str, Any], before: dict[str, Any], page: str | None
     ) -> dict[str, Any]:
         """Return the values to be set, None for a field to be cleared.
 
-        `before` is the record as it stands. Raises AnswerRefused that tells every defect.
+        `before` is the object as it stands. Raises AnswerRefused that tells every defect.
         """
         values: dict[str, Any] = {}
         defects: list[str] = []
@@ -50,7 +50,7 @@ class Checker:
         return values
 
     def check_plain(self, field: FieldShape, value: Any, page: str | None) -> Any:
-        """Return a value of a list that holds no records; raises AnswerRefused."""
+        """Return an item that is a plain value; raises AnswerRefused."""
         read = coerce(field, make_plain(value))
         if read is None or not field.accepts(read):
             raise AnswerRefused(f"{describe_defect(field, read)}.")
@@ -69,7 +69,7 @@ class Checker:
         return refusal
 
     @staticmethod
-    def _named(shape: RecordShape, given: dict[str, Any], defects: list[str]) -> dict[str, Any]:
+    def _named(shape: ObjectShape, given: dict[str, Any], defects: list[str]) -> dict[str, Any]:
         """Return the values by the names that the schema has for them."""
         names = list(shape.by_name)
         named: dict[str, Any] = {}
@@ -86,18 +86,18 @@ class Checker:
         return named
 
     @staticmethod
-    def _rules(shape: RecordShape, value: dict[str, Any]) -> list[str]:
-        """Return which demands across fields the record breaks, whatever else it may still get."""
+    def _rules(shape: ObjectShape, value: dict[str, Any]) -> list[str]:
+        """Return which demands across fields the object breaks, whatever else it may still get."""
         if not (shape.has_rules or shape.is_open):
             return []
         there = {name: inner for name, inner in value.items() if inner is not None}
         if shape.branches and not fitting_branches(shape, there):
             best = min(shape.branches, key=lambda branch: len(misfits(branch, there)))
             wrong = ", ".join(misfits(best, there))
-            return [f"it fits none of the kinds of record; the nearest cannot have {wrong} so"]
+            return [f"it fits none of the kinds of object; the nearest cannot have {wrong} so"]
         errors = shape.part.validator.iter_errors(there)
         return [
-            f"{'.'.join(map(str, error.instance_path)) or 'the record'}: {error.message[:200]}"
+            f"{'.'.join(map(str, error.instance_path)) or 'the object'}: {error.message[:200]}"
             for error in errors
             if error.kind.name not in _LATER
         ][:MAX_DEFECTS]

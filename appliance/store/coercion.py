@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 from appliance.errors import AnswerRefused
-from appliance.store.facts import split_words
+from appliance.store.facts import bare, split_words
 from appliance.store.nodes import kind_of
 from appliance.store.readings import read_date
 from appliance.store.schema import FieldShape
@@ -133,15 +133,11 @@ def _alone(field: FieldShape, value: Any) -> Any:
 
 def _choice(field: FieldShape, text: str, value: Any) -> Any:
     """Return the one of the allowed values that is spelled like the text, whatever the case and the signs between."""
-    plain = _spelling(text)
-    fitting = [choice for choice in field.choices if _spelling(str(choice)) == plain]
+    plain = bare(text)
+    fitting = [choice for choice in field.choices if bare(str(choice)) == plain]
     exact = [choice for choice in fitting if kind_of(choice) == kind_of(value)]
     fitting = exact or fitting
     return fitting[0] if plain and len(fitting) == 1 else value
-
-
-def _spelling(text: str) -> str:
-    return re.sub(r"[\W_]", "", text).lower()
 
 
 def read_numeral(text: str) -> int | float | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 MAX_NAMED = 8
-"""Records that a line names by number; of more it gives the count."""
+"""Items that a line names by number; of more it gives the count."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Absence:
 
 @dataclass(frozen=True)
 class FieldState:
-    """Which fields of a record are filled, marked absent, and required but missing."""
+    """Which fields of an object are filled, marked absent, and required but missing."""
 
     filled: frozenset[str] = frozenset()
     absent: frozenset[str] = frozenset()
@@ -37,7 +37,7 @@ class FieldState:
 
 @dataclass(frozen=True)
 class FieldCoverage:
-    """One field: on how many records it is filled, on which it is absent and on which it is required and missing."""
+    """One field: on how many items it is filled, on which it is absent and on which it is required and missing."""
 
     name: str
     is_required: bool
@@ -48,9 +48,9 @@ class FieldCoverage:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What is there of an answer: its records and their fields, and the fields of the answer itself.
+    """What is there of an answer: its items and their fields, and the fields of the answer itself.
 
-    Of the answer's own fields, `filled` is 0 or 1 and the index is 0. `refused` counts records that were refused
+    Of the answer's own fields, `filled` is 0 or 1 and the index is 0. `refused` counts items that were refused
     because nothing of their pages had been read.
     """
 
@@ -62,7 +62,7 @@ class Coverage:
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """What is required and missing, the records in their order, then the answer's own fields."""
+        """What is required and missing, the items in their order, then the answer's own fields."""
         inner = sorted((index, place) for place, field in enumerate(self.item_fields) for index in field.missing)
         of_items = tuple(Gap(index, self.item_fields[place].name) for index, place in inner)
         return (*of_items, *(Gap(None, field.name) for field in self.fields if field.missing))
@@ -102,7 +102,7 @@ class Coverage:
 
 
 class Tally:
-    """Counts the states of fields over many records, so that a change of one need not look at the others."""
+    """Counts the states of fields over many items, so that a change of one need not look at the others."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._filled = dict.fromkeys(names, 0)
@@ -110,7 +110,7 @@ class Tally:
         self._missing: dict[str, set[int]] = {name: set() for name in self._filled}
 
     def add(self, key: int, state: FieldState) -> None:
-        """Count the record of this key."""
+        """Count the item of this key."""
         for name in state.filled:
             self._filled[name] += 1
         for name in state.absent:
@@ -119,7 +119,7 @@ class Tally:
             self._missing[name].add(key)
 
     def remove(self, key: int, state: FieldState) -> None:
-        """Take the record of this key out again, in the state it was counted in."""
+        """Take the item of this key out again, in the state it was counted in."""
         for name in state.filled:
             self._filled[name] -= 1
         for name in state.absent:
@@ -130,9 +130,9 @@ class Tally:
     def coverage(
         self, required: frozenset[str], places: dict[int, int], *, is_brief: bool = False
     ) -> tuple[FieldCoverage, ...]:
-        """Return the fields; `places` says at which index the record of a key stands.
+        """Return the fields; `places` says at which index the item of a key stands.
 
-        In brief, of more records than a line names only their number is right.
+        In brief, of more items than a line names only their number is right.
         """
 
         def numbers(keys: set[int]) -> tuple[int, ...]:
@@ -149,7 +149,7 @@ class Tally:
 def count_over(
     names: Sequence[str], required: frozenset[str], states: Iterable[FieldState]
 ) -> tuple[FieldCoverage, ...]:
-    """Return the coverage of the fields over all records, from scratch."""
+    """Return the coverage of the fields over all items, from scratch."""
     tally = Tally(names)
     places: dict[int, int] = {}
     for index, state in enumerate(states):

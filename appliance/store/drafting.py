@@ -11,7 +11,7 @@ from appliance.store.detail import draft_page
 from appliance.store.fields import Field, read_fields
 from appliance.store.filling import Filled
 from appliance.store.links import FoundLink, Links
-from appliance.store.listing import Row, has_required, stated_rows
+from appliance.store.listing import StatedRow, has_required, stated_rows
 from appliance.store.pages import PageRead
 from appliance.store.paging import is_paging
 from appliance.store.schema import AnswerSchema
@@ -79,13 +79,13 @@ def draft_page_row(schema: AnswerSchema, page: PageRead) -> dict[str, Any]:
 def _rows_of(page: PageRead, content: Content, fields: Sequence[Field], link: FoundLink | None) -> list[dict[str, Any]]:
     single = draft_page(page, content, fields, link)
     rows = stated_rows(content, fields)
-    if rows and _is_list(Row(single), rows, fields, link):
+    if rows and _is_list(StatedRow(single), rows, fields, link):
         return [{**_values(row.values), "_page": content.url} for row in rows]
     named = {name for name, filled in single.items() if filled.fact.key != "page url"}
     return [{**_values(single), "_page": content.url}] if named else []
 
 
-def _is_list(single: Row, rows: list[Row], fields: Sequence[Field], link: FoundLink | None) -> bool:
+def _is_list(single: StatedRow, rows: list[StatedRow], fields: Sequence[Field], link: FoundLink | None) -> bool:
     """Whether a page is rather the list of its rows than about one thing; what a list leads to is about one thing."""
     if link is not None and not is_paging(link.text):
         return not has_required(single, fields) and all(has_required(row, fields) for row in rows)

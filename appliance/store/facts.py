@@ -78,6 +78,11 @@ def split_words(name: str) -> tuple[str, ...]:
     return tuple(_singular(word) for word in re.findall(r"[^\W_]+", spaced.lower()))
 
 
+def bare(text: str) -> str:
+    """Return the letters and digits of a text in lower case: what is left where only signs and case differ."""
+    return re.sub(r"[\W_]", "", text).lower()
+
+
 def _singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 

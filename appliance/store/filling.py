@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from appliance.store.concepts import CONCEPTS, KNOWN_PHRASES
-from appliance.store.facts import Fact, Value, split_words
+from appliance.store.facts import Fact, Value, bare, split_words
 from appliance.store.fields import Field, Kind, Phrase
 from appliance.store.readings import (
     CURRENCY_UNITS,
@@ -137,7 +137,7 @@ def _as_text(field: Field, value: Value, base_url: str) -> str | None:
     if any("currency" in phrase for phrase in field.phrases) and not re.fullmatch(r"[A-Z]{3}", text):
         text = find_currency(text) or ""
     if field.shape.enum:
-        return next((str(choice) for choice in field.shape.enum if _plain(choice) == _plain(text)), None)
+        return next((str(choice) for choice in field.shape.enum if bare(str(choice)) == bare(text)), None)
     if field.shape.format == "date":
         day = read_date(text)
         return day.isoformat() if day else None
@@ -157,7 +157,3 @@ def _as_address(text: str, base_url: str) -> str | None:
     except ValueError:
         return None
     return address if urlsplit(address).scheme in ("http", "https") and not re.search(r"\s", address) else None
-
-
-def _plain(text: Any) -> str:
-    return re.sub(r"[\W_]", "", str(text)).lower()

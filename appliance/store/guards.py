@@ -9,13 +9,13 @@ from uuid import UUID
 from appliance.store.evidence import Evidence
 from appliance.store.links import Links
 from appliance.store.pointers import leaves
-from appliance.store.schema import FieldShape, RecordShape
+from appliance.store.schema import FieldShape, ObjectShape
 from appliance.store.texts import is_same_page, page_key
 
 MAX_STUBS = 2
-"""Records that may be written from a list alone, where their own pages say more."""
+"""Items that may be written from a list alone, where their own pages say more."""
 ENOUGH = 120
-"""Characters of a text that make a record more than a stub."""
+"""Characters of a text that make an item more than a stub."""
 _MAX_SHOWN = 120
 _EMAIL = re.compile(r"[^\s@<>()\[\],;:\"]+@[^\s@<>()\[\],;:\"]+\.[^\W\d_][\w-]+")
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -117,15 +117,14 @@ class Guards:
         place = self._evidence.find(value, near=url)
         return place is not None and is_same_page(place.url, url)
 
-    def is_stub(self, shape: RecordShape, record: dict[str, Any]) -> bool:
-        """Whether a record was written from a list alone: its page was not read, and it has no text of any length."""
-        own = shape.own_url
-        if own is None or not any(field.role == "description" for field in shape.fields):
+    def is_stub(self, shape: ObjectShape, item: dict[str, Any]) -> bool:
+        """Whether an item was written from a list alone: its page was not read, and it has no text of any length."""
+        if not any(field.role == "description" for field in shape.fields):
             return False
-        url = record.get(own.name)
-        if not isinstance(url, str) or self.has_read(url):
+        url = shape.own_url_of(item)
+        if url is None or self.has_read(url):
             return False
-        return not any(isinstance(value, str) and len(value) > ENOUGH and value != url for value in record.values())
+        return not any(isinstance(value, str) and len(value) > ENOUGH and value != url for value in item.values())
 
 
 def _check_form(field: FieldShape, value: str) -> Refusal | None:

@@ -1,6 +1,9 @@
 """The links that pages were found to have, and which of them are still to be read."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from appliance.store.texts import page_key
 
 
 @dataclass(frozen=True)
@@ -32,3 +35,12 @@ class Links:
     read: set[str] = field(default_factory=set[str])
     dead: dict[str, str] = field(default_factory=dict[str, str])
     panel: str = ""
+
+    def unread(self, urls: Iterable[str]) -> list[str]:
+        """Return the addresses whose pages were not read, in order, each page once."""
+        read = set(map(page_key, self.read))
+        pages: dict[str, str] = {}
+        for url in urls:
+            if (key := page_key(url)) not in read:
+                pages.setdefault(key, url)
+        return list(pages.values())

@@ -24,30 +24,30 @@ _NEUTRAL = {
 
 
 @dataclass(frozen=True)
-class Row:
+class StatedRow:
     """One row with what each value was read from; `texts` counts all that its entry says."""
 
     values: dict[str, Filled]
     texts: int = 1
 
 
-def stated_rows(content: Content, fields: Sequence[Field]) -> list[Row]:
+def stated_rows(content: Content, fields: Sequence[Field]) -> list[StatedRow]:
     """Return the rows of that list on the page which says most of what is asked for; none without two of them."""
-    best: list[Row] = []
+    best: list[StatedRow] = []
     for facts_of_each in (*_linked_lists(content), *_entry_lists(content)):
-        rows = [Row(fill_fields(fields, facts, content.url), len(facts)) for facts in facts_of_each]
+        rows = [StatedRow(fill_fields(fields, facts, content.url), len(facts)) for facts in facts_of_each]
         rows = _those_that_fit(rows, fields)
         if len(rows) > 1 and _worth(rows) > _worth(best):
             best = rows
     return best
 
 
-def has_required(row: Row, fields: Sequence[Field]) -> bool:
+def has_required(row: StatedRow, fields: Sequence[Field]) -> bool:
     """Whether a row has something, and all that the schema demands of it."""
     return bool(row.values) and all(field.name in row.values for field in fields if field.shape.is_required)
 
 
-def _those_that_fit(rows: list[Row], fields: Sequence[Field]) -> list[Row]:
+def _those_that_fit(rows: list[StatedRow], fields: Sequence[Field]) -> list[StatedRow]:
     """Leave out entries that say nothing of their own, and those that are of another kind than the rest."""
     least = min(2, len(fields))
     demands = any(field.shape.is_required for field in fields)
@@ -56,12 +56,12 @@ def _those_that_fit(rows: list[Row], fields: Sequence[Field]) -> list[Row]:
     return complete if 2 * len(complete) > len(rows) else rows
 
 
-def _worth(rows: list[Row]) -> float:
+def _worth(rows: list[StatedRow]) -> float:
     """Return how much a list says: many rows count, but few that say much count more than a long menu."""
     return sum(_substance(row) ** 2 for row in rows)
 
 
-def _substance(row: Row) -> float:
+def _substance(row: StatedRow) -> float:
     own = sum(filled.fact.key not in _OF_ANY_ENTRY for filled in row.values.values())
     return own + 0.25 * (len(row.values) - own) + 0.1 * min(row.texts, 8)
 

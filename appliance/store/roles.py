@@ -26,7 +26,7 @@ _OTHER = {"number", "integer", "boolean", "array", "object"}
 
 
 def role_of(name: str, kinds: tuple[str, ...], form: str | None, has_enum: bool) -> Role:
-    """Return what a field is for, by itself: the address of its own record is told by `own_url_among`."""
+    """Return what a field is for, by itself: the address of its own page is told by `own_url_among`."""
     if has_enum:
         return "enum"
     if kinds and "string" not in kinds:
@@ -37,10 +37,10 @@ def role_of(name: str, kinds: tuple[str, ...], form: str | None, has_enum: bool)
 
 
 def own_url_among(fields: Iterable[tuple[str, Role]]) -> str | None:
-    """Return the name of the field for the address of the record's own page, None when none is surely that.
+    """Return the name of the field for the address of the object's own page, None when none is surely that.
 
     Names such as sourceUrl come first, then a bare link, a bare url, and at last one named after nothing else that
-    the record has.
+    the object has.
     """
     named = [(name, split_words(name), role) for name, role in fields]
     urls: list[tuple[str, tuple[str, ...]]] = [(name, words) for name, words, role in named if role == "url" and words]
@@ -84,7 +84,8 @@ def _role_of_name(words: tuple[str, ...]) -> Role:
     by_end: dict[str, Role] = {"email": "email", "uuid": "uuid", "id": "id"}
     if last in by_end:
         return by_end[last]
-    for role, names in (("date", _DATES), ("description", _DESCRIPTIONS), ("title", _TITLES)):
+    by_words: dict[Role, set[str]] = {"date": _DATES, "description": _DESCRIPTIONS, "title": _TITLES}
+    for role, names in by_words.items():
         if last in names:
-            return role  # pyright: ignore[reportReturnType]
+            return role
     return "text"

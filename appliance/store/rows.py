@@ -1,11 +1,11 @@
-"""One record of an answer and the state of its fields: filled, marked absent, required and missing."""
+"""How the store keeps an item, or the answer's own fields: values, origins, what is filled, absent and missing."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from appliance.store.coverage import FieldState
 from appliance.store.evidence import Provenance
-from appliance.store.schema import FieldShape, RecordShape
+from appliance.store.schema import FieldShape, ObjectShape
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Origin:
 
 @dataclass(eq=False)
 class Row:
-    """A record, or the fields of the answer itself.
+    """An item, or the fields of the answer itself, as it is kept.
 
     `key` stays the same while other rows go. `page` is the address it was drafted from. `absent` are the reasons by
     field, `origins` and `traced` what is known of where the values were read, by field.
@@ -53,15 +53,15 @@ def is_filled(value: Any) -> bool:
     return value is not None and value not in ("", [], {})
 
 
-def state_of(shape: RecordShape, row: Row) -> FieldState:
+def state_of(shape: ObjectShape, row: Row) -> FieldState:
     """Return the state of a row's fields."""
     filled = frozenset(name for name, value in row.value.items() if name in shape.by_name and is_filled(value))
     absent = frozenset(row.absent) - filled
     return FieldState(filled, absent, required_of(shape, row.value) - filled - absent)
 
 
-def required_of(shape: RecordShape, value: dict[str, Any]) -> frozenset[str]:
-    """Return the fields that a record has to have, given what it has: rules of the schema may ask for more."""
+def required_of(shape: ObjectShape, value: dict[str, Any]) -> frozenset[str]:
+    """Return the fields that an object has to have, given what it has: rules of the schema may ask for more."""
     if not shape.has_rules:
         return shape.required
     branches = fitting_branches(shape, value)
@@ -76,8 +76,8 @@ def required_of(shape: RecordShape, value: dict[str, Any]) -> frozenset[str]:
     return (shape.required | required) & frozenset(shape.by_name)
 
 
-def fitting_branches(shape: RecordShape, value: dict[str, Any]) -> tuple[RecordShape, ...]:
-    """Return the kinds of record, of those that a union allows, which can have all these fields with these values."""
+def fitting_branches(shape: ObjectShape, value: dict[str, Any]) -> tuple[ObjectShape, ...]:
+    """Return the kinds of object, of those that a union allows, which can have all these fields with these values."""
     return tuple(
         branch
         for branch in shape.branches
@@ -85,17 +85,17 @@ def fitting_branches(shape: RecordShape, value: dict[str, Any]) -> tuple[RecordS
     )
 
 
-def misfits(branch: RecordShape, value: dict[str, Any]) -> list[str]:
-    """Return the fields that a record of this kind cannot have, or not with such a value."""
+def misfits(branch: ObjectShape, value: dict[str, Any]) -> list[str]:
+    """Return the fields that an object of this kind cannot have, or not with such a value."""
     return [name for name, inner in value.items() if inner is not None and not _takes(branch, name, inner)]
 
 
-def _takes(branch: RecordShape, name: str, value: Any) -> bool:
+def _takes(branch: ObjectShape, name: str, value: Any) -> bool:
     known = branch.by_name.get(name)
     return known.accepts(value) if known is not None else branch.is_open or not branch.is_closed
 
 
-def written(shape: RecordShape, row: Row) -> dict[str, Any]:
+def written(shape: ObjectShape, row: Row) -> dict[str, Any]:
     """Return the row as it stands in the answer, its fields in the schema's order.
 
     What is required and not known is null where null is allowed; what was marked absent is null even where it is not,

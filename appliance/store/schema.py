@@ -1,4 +1,4 @@
-"""The schema of an answer, read once: which fields there are, what each takes, and where the list of records is."""
+"""The schema of an answer, read once: which fields there are, what each takes, and where the list of items is."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ _PLAIN_KEYS = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class FieldShape:
-    """One property of the answer or of its records.
+    """One property of the answer or of its items.
 
     `schema` is what its value must be, references followed; `kinds` are the JSON types it may have besides null, none
     when any will do; `enum` are the only values allowed, if there are such, `choices` those that are named at all;
@@ -68,10 +68,10 @@ class FieldShape:
 
 
 @dataclass(frozen=True, eq=False)
-class RecordShape:
-    """What the answer's object or one of its records is made of.
+class ObjectShape:
+    """What the answer's object or one of its items is made of.
 
-    `branches` are the kinds of record that a union allows, each with its own fields; `fields` are then those of all.
+    `branches` are the kinds of object that a union allows, each with its own fields; `fields` are then those of all.
     `is_open` says that it may have fields which are not named, `is_closed` that it must not (otherwise nothing is
     said); `has_rules` that there are demands across fields.
     """
@@ -81,7 +81,7 @@ class RecordShape:
     is_open: bool = False
     is_closed: bool = False
     has_rules: bool = False
-    branches: tuple["RecordShape", ...] = ()
+    branches: tuple["ObjectShape", ...] = ()
 
     @cached_property
     def by_name(self) -> dict[str, FieldShape]:
@@ -90,27 +90,32 @@ class RecordShape:
 
     @cached_property
     def required(self) -> frozenset[str]:
-        """The names of the fields that every record has to have."""
+        """The names of the fields that every such object has to have."""
         return frozenset(field.name for field in self.fields if field.is_required)
 
     @cached_property
     def own_url(self) -> FieldShape | None:
-        """The field for the address of the record's own page."""
+        """The field for the address of the object's own page."""
         return next((field for field in self.fields if field.role == OWN_URL), None)
+
+    def own_url_of(self, value: dict[str, Any]) -> str | None:
+        """Return the address of the own page of such an object, if it has one."""
+        url = value.get(self.own_url.name) if self.own_url is not None else None
+        return url if isinstance(url, str) and url else None
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerSchema:
     """The schema of an answer.
 
-    `list_field` is the property that holds the records, "" when the answer itself is their list, None when there is no
-    list. `item` is the shape of a record; `plain_item` that of one value when the list holds no records.
+    `list_field` is the property that holds the items, "" when the answer itself is their list, None when there is no
+    list. `item` is the shape of an item that is an object, `plain_item` that of a plain value.
     """
 
     document: dict[str, Any]
-    root: RecordShape
+    root: ObjectShape
     list_field: str | None
-    item: RecordShape | None
+    item: ObjectShape | None
     plain_item: FieldShape | None
     whole: Part
 
@@ -134,8 +139,8 @@ class AnswerSchema:
         root = schemas.resolve([""])
         if "array" in root.kinds and "object" not in root.kinds:
             item, plain = _items(schemas, root, "item")
-            return cls(document, RecordShape((), whole), "", item, plain, whole)
-        shape = _record(schemas, root, whole)
+            return cls(document, ObjectShape((), whole), "", item, plain, whole)
+        shape = _object(schemas, root, whole)
         name, item, plain = _find_list(schemas, root, shape)
         return cls(document, shape, name, item, plain, whole)
 
@@ -146,7 +151,7 @@ class AnswerSchema:
 
     @property
     def item_fields(self) -> tuple[FieldShape, ...]:
-        """The fields of a record; none when the list holds plain values."""
+        """The fields of an item; none when items are plain values."""
         return self.item.fields if self.item is not None else ()
 
     @property
@@ -190,12 +195,12 @@ def _depth(document: dict[str, Any]) -> int:
     return depth
 
 
-def _record(schemas: Schemas, node: Node, part: Part) -> RecordShape:
+def _object(schemas: Schemas, node: Node, part: Part) -> ObjectShape:
     """Return the shape of an object, its fields in the order the schema names them."""
     nodes = [schemas.resolve([pointer]) for pointer in node.branches]
     parts = [schemas.part(pointer) for pointer in node.branches]
     branches = tuple(
-        _record(schemas, node.with_branch(branch), part)
+        _object(schemas, node.with_branch(branch), part)
         for branch, part in zip(nodes, parts, strict=True)
         if "object" in schemas.kinds(branch)
     )
@@ -216,7 +221,7 @@ def _record(schemas: Schemas, node: Node, part: Part) -> RecordShape:
         fields += [_shape(schemas, name, schemas.anything(), schemas.resolve([]), True) for name in bare]
     own = own_url_among((field.name, field.role) for field in fields)
     fields = [replace(field, role=OWN_URL) if field.name == own else field for field in fields]
-    return RecordShape(
+    return ObjectShape(
         tuple(fields),
         part,
         is_open=node.is_open or any(branch.is_open for branch in branches) or not (fields or is_closed),
@@ -230,7 +235,7 @@ def _field(schemas: Schemas, name: str, pointers: list[str], owner: Node) -> Fie
     return _shape(schemas, name, schemas.part(*pointers), schemas.resolve(pointers), name in owner.required)
 
 
-def _joined(schemas: Schemas, name: str, node: Node, branches: tuple[RecordShape, ...]) -> FieldShape:
+def _joined(schemas: Schemas, name: str, node: Node, branches: tuple[ObjectShape, ...]) -> FieldShape:
     """Return a field that only kinds of a union have: it takes what any of them takes."""
     pointers = schemas.places_of(node, name)
     is_required = name in node.required or all(name in branch.required for branch in branches)
@@ -259,9 +264,9 @@ def _shape(schemas: Schemas, name: str, part: Part, node: Node, is_required: boo
 
 
 def _find_list(
-    schemas: Schemas, root: Node, shape: RecordShape
-) -> tuple[str | None, RecordShape | None, FieldShape | None]:
-    """Return name and shape of the list of records: the first list of objects, else the only field there is."""
+    schemas: Schemas, root: Node, shape: ObjectShape
+) -> tuple[str | None, ObjectShape | None, FieldShape | None]:
+    """Return name and shape of the list of items: the first list of objects, else the only field there is."""
     lists = [field for field in shape.fields if "array" in field.kinds and field.name in root.places]
     for field in lists:
         item, _ = _items(schemas, schemas.resolve(root.places[field.name]), field.name)
@@ -273,11 +278,11 @@ def _find_list(
     return None, None, None
 
 
-def _items(schemas: Schemas, node: Node, name: str) -> tuple[RecordShape | None, FieldShape | None]:
-    """Return the shape of a list's entries: that of records, or that of a plain value."""
+def _items(schemas: Schemas, node: Node, name: str) -> tuple[ObjectShape | None, FieldShape | None]:
+    """Return the shape of a list's items: that of objects, or that of plain values."""
     part = schemas.part(*node.items) if node.items else schemas.anything()
     inner = schemas.resolve(node.items)
     kinds = schemas.kinds(inner)
     if "object" in kinds:
-        return _record(schemas, inner, part), None
+        return _object(schemas, inner, part), None
     return None, _shape(schemas, name, part, inner, True)

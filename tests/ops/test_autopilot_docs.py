@@ -22,7 +22,7 @@ def test_the_limits_told_are_those_of_the_planner() -> None:
     limits = PAGE[PAGE.index("## Limits") : PAGE.index("What it cannot do")]
     for name, value in (
         ("pages of one list", MAX_PAGES),
-        ("records", MAX_ROWS),
+        ("items", MAX_ROWS),
         ("presses of a button for more", MAX_CLICKS),
         ("pages behind a list in one call", PAGES_PER_CALL),
     ):

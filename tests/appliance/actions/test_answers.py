@@ -104,7 +104,7 @@ async def test_a_link_that_stands_on_the_open_page_is_taken_and_one_that_does_no
     assert f"shows the address '{bad}'; the nearest that one did is {good}" in done.text
     done = await hands.act("add_item", item={"name": "A", "price": 1, "url": good})
     assert done.status is ReceiptStatus.OK
-    assert store.rows[0]["url"] == good
+    assert store.items[0]["url"] == good
 
 
 async def test_what_actions_read_off_the_page_is_evidence_and_counts_as_looking(hands: Hands, store: AnswerStore):
@@ -163,7 +163,7 @@ async def test_rows_are_taken_out_of_files_of_every_usual_form(hands: Hands, sto
     hands.context.scratchpad.write(name, text)
     done = await hands.act("add_items_from_file", name=name)
     assert done.text.startswith("Added 2 of 2 items, numbers 0 to 1. 2 items: name, price on all")
-    assert store.rows == [{"name": "A", "price": 1}, {"name": "B", "price": 2}]
+    assert store.items == [{"name": "A", "price": 1}, {"name": "B", "price": 2}]
 
 
 async def test_rows_of_a_file_change_the_items_they_belong_to(hands: Hands, store: AnswerStore):
@@ -171,7 +171,7 @@ async def test_rows_of_a_file_change_the_items_they_belong_to(hands: Hands, stor
     hands.context.scratchpad.write("more.csv", "name,price\nB,2\nC,3\n")
     done = await hands.act("update_items_from_file", name="more.csv")
     assert done.text.startswith("Updated 1 of 2 items. Refused 1: [1] No item fits it")
-    assert [row.get("price") for row in store.rows] == [None, 2]
+    assert [row.get("price") for row in store.items] == [None, 2]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ async def test_files_without_usable_rows_are_refused_with_the_reason(
     assert done.status is ReceiptStatus.FAILED
     assert says in done.text
     assert "There is no file" in (await hands.act("add_items_from_file", name="none.json")).text
-    assert store.rows == []
+    assert store.items == []
 
 
 async def test_an_answer_too_large_for_its_file_is_kept_all_the_same(hands: Hands):
@@ -203,7 +203,7 @@ async def test_an_answer_too_large_for_its_file_is_kept_all_the_same(hands: Hand
         await hands.act("add_item", item={"t": f"{number}" + "x" * 350_000})
     done = await hands.act("add_item", item={"t": "last"})
     assert "(output.json does not show it: " in done.text
-    assert len(store.rows) == 26
+    assert len(store.items) == 26
 
 
 async def test_others_have_their_turn_while_it_is_found_where_a_large_answer_was_read(hands: Hands, store: AnswerStore):

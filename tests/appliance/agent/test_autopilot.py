@@ -62,7 +62,7 @@ async def test_a_list_of_14_is_followed_to_its_pages_and_filled_from_json_ld_and
         assert (row["maker"], row["weight_kg"], row["warranty"]) == (about["maker"], about["weight"], None)
         assert row["description"].startswith(about["description"])
     assert outcome.summary == (
-        f"Read 1 page of the list and {LAMPS} pages behind it: {LAMPS} records. "
+        f"Read 1 page of the list and {LAMPS} pages behind it: {LAMPS} items. "
         f"Not stated: weight_kg on {LAMPS // 2}, warranty on all."
     )
     assert outcome.cost_usd == 0
@@ -76,7 +76,7 @@ async def test_a_table_without_pages_behind_it_is_filled_in_as_it_stands(finish:
     assert outcome.is_successful
     assert [row["sku"] for row in outcome.output["lamps"]] == [lamp(number)["sku"] for number in range(1, LAMPS + 1)]
     assert "read_pages" not in actions_of(work)
-    assert outcome.summary == f"Read 1 page of the list: {LAMPS} records."
+    assert outcome.summary == f"Read 1 page of the list: {LAMPS} items."
 
 
 async def test_a_list_that_says_all_that_is_asked_for_is_not_followed_to_its_pages(finish: Finish, site: Site):
@@ -94,7 +94,7 @@ async def test_a_list_on_several_pages_is_read_to_its_end(finish: Finish, site: 
     outcome, work = await run(finish, site, f"/market/paged?by={by}", SCHEMA)
     assert outcome.is_successful
     assert outcome.output["lamps"] == expected(site, *range(1, LAMPS + 1))
-    assert outcome.summary == f"Read 3 pages of the list and {LAMPS} pages behind it: {LAMPS} records."
+    assert outcome.summary == f"Read 3 pages of the list and {LAMPS} pages behind it: {LAMPS} items."
     assert actions_of(work).count("navigate") == 3
 
 

@@ -74,7 +74,7 @@ async def test_three_tries_without_progress_end_the_run_with_what_there_is_and_s
     assert len(work.asked) == 5
 
 
-async def test_an_answer_of_too_few_or_too_many_records_goes_back_and_passes_once_it_fits(finish: Finish, site: Site):
+async def test_an_answer_of_too_few_or_too_many_items_goes_back_and_passes_once_it_fits(finish: Finish, site: Site):
     of_two: dict[str, Any] = json.loads(json.dumps(LENIENT))
     of_two["properties"]["items"] |= {"minItems": 2, "maxItems": 2}
     horn = {"add_item": {"item": {"name": "Horn", "price": 5}}}

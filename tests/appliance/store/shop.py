@@ -43,7 +43,7 @@ def make_store(schema: dict[str, Any] | None = None, evidence: Evidence | None =
 
 
 def list_of(fields: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the schema of a list of records with these fields."""
+    """Return the schema of a list of items with these fields."""
     item = {"type": "object", "properties": fields, **more}
     return {"type": "object", "properties": {"items": {"type": "array", "items": item}}, "required": ["items"]}
 

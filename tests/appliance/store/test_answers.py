@@ -17,7 +17,7 @@ def refusal(write: Any, *arguments: Any) -> str:
     return caught.value.message
 
 
-def test_a_record_is_added_field_by_field_checked_and_told_with_what_is_missing():
+def test_an_item_is_added_field_by_field_checked_and_told_with_what_is_missing():
     store = make_store()
     written = store.add_item({"name": " Lamp ", "price": "12.50"})
     assert written.text == "Added item 0."
@@ -57,11 +57,11 @@ def test_a_record_is_added_field_by_field_checked_and_told_with_what_is_missing(
 def test_what_does_not_fit_is_refused_with_the_field_and_what_is_asked(item: Any, says: str):
     store = make_store()
     assert says in refusal(store.add_item, item)
-    assert store.rows == []
+    assert store.items == []
     assert not store.is_touched
 
 
-def test_every_defect_of_a_record_is_told_at_once():
+def test_every_defect_of_an_item_is_told_at_once():
     message = refusal(make_store().add_item, {"nam": 1, "price": "x", "currency": "yen"})
     assert all(field in message for field in ("'nam'", "price:", "currency:"))
 
@@ -90,7 +90,7 @@ def test_every_defect_of_a_record_is_told_at_once():
 def test_values_are_read_as_meant_where_that_changes_nothing(given: dict[str, Any], kept: dict[str, Any]):
     store = make_store(list_of(WARES["properties"]["items"]["items"]["properties"], additionalProperties=False))
     store.add_item(given)
-    assert store.rows == [kept]
+    assert store.items == [kept]
 
 
 def test_lists_and_objects_may_be_written_as_json_text_and_a_lone_value_is_a_list_of_it():
@@ -100,30 +100,30 @@ def test_lists_and_objects_may_be_written_as_json_text_and_a_lone_value_is_a_lis
     store = make_store(schema)
     store.add_item('{"tags": "[\\"a\\", \\"b\\"]", "size": "{\\"w\\": 1}", "n": "yes"}')
     store.add_item({"tags": "a"})
-    assert store.rows == [{"tags": ["a", "b"], "size": {"w": 1}, "n": True}, {"tags": ["a"]}]
+    assert store.items == [{"tags": ["a", "b"], "size": {"w": 1}, "n": True}, {"tags": ["a"]}]
     assert "give a list" in refusal(store.add_item, {"tags": "[1, 2"})
 
 
-def test_a_batch_takes_the_good_records_and_names_the_bad():
+def test_a_batch_takes_the_good_items_and_names_the_bad():
     store = make_store()
     written = store.load_rows([{"name": "A"}, {"nam": "B"}, {"name": "C", "price": "x"}, {"name": "D"}])
-    assert [row["name"] for row in store.rows] == ["A", "D"]
+    assert [row["name"] for row in store.items] == ["A", "D"]
     assert written.text.startswith("Added 2 of 4 items, numbers 0 to 1. Refused 2: [1] there is no field 'nam'")
     assert "[2] price:" in written.text
     written = store.update_items(
         [{"index": 0, "fields": {"price": 1}}, {"index": 9, "price": 2}, {"index": "1", "price": 3}]
     )
-    assert [row.get("price") for row in store.rows] == [1, 3]
+    assert [row.get("price") for row in store.items] == [1, 3]
     assert "There is no item 9; they are numbered 0 to 1" in written.text
     assert "Nothing was taken. Refused 1" in refusal(store.load_rows, [{"nam": 1}])
     assert store.load_rows([]).text == "Added 0 of 0 items."
 
 
-def test_rows_from_a_file_find_their_records_by_index_address_or_title():
+def test_rows_from_a_file_find_their_items_by_index_address_or_title():
     store = make_store()
     store.load_rows([{"name": "A", "productUrl": ware_url(1)}, {"name": "B"}])
     store.update_rows([{"productUrl": ware_url(1), "price": 1}, {"name": "B", "price": 2}, {"_index": 0, "rating": 3}])
-    assert [(row["price"], row["rating"]) for row in store.rows] == [(1, 3), (2, None)]
+    assert [(row["price"], row["rating"]) for row in store.items] == [(1, 3), (2, None)]
     assert "No item fits it" in refusal(store.update_rows, [{"name": "C", "price": 1}])
 
 
@@ -132,11 +132,11 @@ def test_indices_follow_when_items_are_removed_and_unknown_ones_are_refused():
     store.load_rows([{"name": name} for name in "ABCD"])
     store.update_item(3, {"rating": 5})
     assert store.remove_items([0, 2, 0]).text == "Removed 2 items, 2 are left and numbered anew."
-    assert [row["name"] for row in store.rows] == ["B", "D"]
+    assert [row["name"] for row in store.items] == ["B", "D"]
     assert [gap for gap in store.gaps() if gap.field == "rating"] == [Gap(0, "rating")]
     assert "There is no item 2; they are numbered 0 to 1." in refusal(store.remove_items, [0, 2])
     assert "No index was given" in refusal(store.remove_items, [])
-    assert len(store.rows) == 2
+    assert len(store.items) == 2
 
 
 def test_null_clears_a_field_and_an_empty_value_does_not_fill_one():
@@ -147,24 +147,24 @@ def test_null_clears_a_field_and_an_empty_value_does_not_fill_one():
     assert store.value["items"] == [{"name": "A", "rating": None}]
 
 
-def test_a_record_that_is_there_already_is_refused_by_name():
+def test_an_item_that_is_there_already_is_refused_by_name():
     store = make_store()
     store.add_item(LAMP)
     assert refusal(store.add_item, dict(LAMP)).startswith("Item 0 is the very same")
     assert "Item 0 has the address" in refusal(store.add_item, {**LAMP, "name": "Other"})
     store.add_item({**LAMP, "name": "Lamp 1", "productUrl": ware_url(1)})
     assert "Item 0 has the address" in refusal(store.update_item, 1, {"productUrl": ware_url(0)})
-    assert store.rows[1]["productUrl"] == ware_url(1)
+    assert store.items[1]["productUrl"] == ware_url(1)
 
 
-def test_records_of_one_page_that_states_both_may_share_its_address():
+def test_items_of_one_page_that_states_both_may_share_its_address():
     evidence = Evidence()
     see(evidence, "https://q.example/", "Ada: To be. Bob: Not to be.", "https://q.example/")
     store = make_store(list_of({"name": {"type": "string"}, "sourceUrl": {"type": "string"}}), evidence)
     store.load_rows(
         [{"name": "Ada", "sourceUrl": "https://q.example/"}, {"name": "Bob", "sourceUrl": "https://q.example/"}]
     )
-    assert len(store.rows) == 2
+    assert len(store.items) == 2
     assert "has the address" in refusal(store.add_item, {"name": "Eve", "sourceUrl": "https://q.example/"})
 
 
@@ -172,7 +172,7 @@ def test_the_list_can_be_set_as_a_whole_or_not_at_all():
     store = make_store()
     store.add_item({"name": "A"})
     assert "The list was not replaced. Refused 1: [1] " in refusal(store.set_field, "items", [{"name": "B"}, {"n": 1}])
-    assert store.rows == [{"name": "A", "rating": None}]
+    assert store.items == [{"name": "A", "rating": None}]
     assert store.set_field("items", [{"name": "B"}, {"name": "C"}]).text == "Set 2 items."
     assert "give a list, or use add_item" in refusal(store.set_field, "items", "B")
     assert Gap(None, "items") in make_store().gaps()
@@ -226,11 +226,11 @@ def test_the_schemas_own_values_are_there_from_the_start_and_do_not_count_as_wor
 
 
 def test_kinds_of_a_union_are_told_apart_and_each_has_its_own_fields():
-    def record(kind: str, **fields: Any) -> dict[str, Any]:
+    def of_kind(kind: str, **fields: Any) -> dict[str, Any]:
         properties = {"kind": {"const": kind}, **fields}
         return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
-    union = {"anyOf": [record("book", pages={"type": "integer"}), record("film", minutes={"type": "integer"})]}
+    union = {"anyOf": [of_kind("book", pages={"type": "integer"}), of_kind("film", minutes={"type": "integer"})]}
     store = make_store({"type": "object", "properties": {"items": {"type": "array", "items": union}}})
     store.add_item({"kind": "book"})
     assert store.gaps() == (Gap(0, "pages"),)
@@ -239,9 +239,9 @@ def test_kinds_of_a_union_are_told_apart_and_each_has_its_own_fields():
     assert not store.gaps()
     store.add_item({"kind": "Film", "minutes": 90})
     assert store.is_valid
-    assert "it fits none of the kinds of record" in refusal(store.add_item, {"kind": "film", "pages": 3})
-    nested = {"oneOf": [{"$ref": "#/$defs/Printed"}, record("song", seconds={"type": "integer"})]}
-    printed = {"oneOf": [record("map", scale={"type": "integer"}), record("book", pages={"type": "integer"})]}
+    assert "it fits none of the kinds of object" in refusal(store.add_item, {"kind": "film", "pages": 3})
+    nested = {"oneOf": [{"$ref": "#/$defs/Printed"}, of_kind("song", seconds={"type": "integer"})]}
+    printed = {"oneOf": [of_kind("map", scale={"type": "integer"}), of_kind("book", pages={"type": "integer"})]}
     store = make_store({"type": "array", "items": nested, "$defs": {"Printed": printed}})
     store.load_rows([{"kind": "book", "pages": 3}, {"kind": "song", "seconds": 90}, {"kind": "map"}])
     assert store.gaps() == (Gap(2, "scale"),)
@@ -338,7 +338,7 @@ def test_an_absent_value_stands_as_null_and_is_valid_only_where_null_is():
     store.mark_absent("rating", "no page rates anything")
     store.mark_absent("price", "not for sale")
     assert not store.gaps()
-    assert [row["price"] for row in store.rows] == [None, None]
+    assert [row["price"] for row in store.items] == [None, None]
     assert not store.is_valid
     assert "price" in store.defects()[0]
     assert store.provenance()["/items/0/rating"] == Absence("no page rates anything")

@@ -59,7 +59,7 @@ def test_a_link_is_taken_only_if_a_page_showed_it_byte_for_byte():
     assert error.links == (wrong,)
     assert "no page that was read shows" in refusal(store.add_item, {"name": "A", "url": right.upper()}).message
     store.add_item({"name": "A", "url": right})
-    assert store.rows[0]["url"] == right
+    assert store.items[0]["url"] == right
 
 
 def test_no_made_up_address_gets_in_by_another_field_or_inside_of_one():
@@ -112,7 +112,7 @@ def test_a_choice_by_judgement_is_taken_when_it_is_given_again_and_without_pages
     make_store({"properties": {"kind": {"enum": ["only"]}}}, read_shop()).set_field("kind", "only")
 
 
-def test_a_third_record_copied_from_a_list_unread_is_refused_and_remembered_until_its_page_was_read():
+def test_a_third_item_copied_from_a_list_unread_is_refused_and_remembered_until_its_page_was_read():
     evidence = read_shop(wares=0)
     store = make_store(evidence=evidence)
     items = [{"name": f"Lamp {number}", "productUrl": ware_url(number)} for number in range(3)]
@@ -127,10 +127,10 @@ def test_a_third_record_copied_from_a_list_unread_is_refused_and_remembered_unti
     assert store.refused_items == ()
 
 
-def test_records_without_a_description_to_read_up_may_come_from_a_list_alone():
+def test_items_without_a_description_to_read_up_may_come_from_a_list_alone():
     store = make_store(list_of({"name": STRING, "productUrl": STRING}), read_shop(wares=0))
     store.load_rows([{"name": f"Lamp {number}", "productUrl": ware_url(number)} for number in range(5)])
-    assert len(store.rows) == 5
+    assert len(store.items) == 5
 
 
 def test_absence_is_earned_by_looking():
@@ -157,7 +157,7 @@ def test_a_page_that_was_looked_through_before_the_answer_came_back_need_not_be_
     store.mark_absent("founded", "nowhere")
 
 
-def test_a_field_of_records_is_absent_only_once_their_pages_were_read_or_proved_dead():
+def test_a_field_of_items_is_absent_only_once_their_pages_were_read_or_proved_dead():
     store = make_store(evidence=read_shop(wares=2))
     long = "A lamp of brass that stands on a desk and gives light. " * 3
     store.load_rows([{"name": f"Lamp {n}", "productUrl": ware_url(n), "description": f"{n} {long}"} for n in range(4)])
@@ -172,7 +172,7 @@ def test_a_field_of_records_is_absent_only_once_their_pages_were_read_or_proved_
     assert "already" in refusal(store.mark_absent, "rating", "not rated").message
 
 
-def test_a_field_that_some_records_have_is_not_absent_throughout():
+def test_a_field_that_some_items_have_is_not_absent_throughout():
     store = make_store(evidence=read_shop())
     store.load_rows([{"name": f"Lamp {n}", "productUrl": ware_url(n)} for n in range(3)])
     store.update_item(0, {"price": 10.5})

@@ -64,11 +64,10 @@ def from_scratch(store: AnswerStore) -> Any:
     """Return the coverage of the items as it follows from the answer alone."""
     fields = WARES["properties"]["items"]["items"]["properties"]
     required = frozenset(WARES["properties"]["items"]["items"]["required"])
-    absent = {(gap.index, gap.field) for gap in store.absences()}
     states: list[FieldState] = []
-    for index, row in enumerate(store.rows):
-        filled = frozenset(name for name, value in row.items() if value not in (None, "", [], {}))
-        gone = frozenset(name for name in fields if (index, name) in absent)
+    for row in store._items.rows:
+        filled = frozenset(name for name, value in row.value.items() if value not in (None, "", [], {}))
+        gone = frozenset(row.absent)
         states.append(FieldState(filled, gone, required - filled - gone))
     return count_over(list(fields), required, states)
 

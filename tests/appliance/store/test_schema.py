@@ -99,7 +99,7 @@ def test_references_allof_and_null_are_seen_through():
         ({"$ref": "#"}, None, []),
     ],
 )
-def test_the_list_of_records_is_the_first_one_of_objects(
+def test_the_list_of_items_is_the_first_one_of_objects(
     document: dict[str, Any], list_field: str | None, fields: list[str]
 ):
     schema = AnswerSchema.read(document)
@@ -149,7 +149,7 @@ def test_a_schema_that_contains_itself_is_filled_like_any_other():
         (["name", "price"], None),
     ],
 )
-def test_the_field_for_a_records_own_address_is_told_from_those_of_other_things(names: list[str], own: str | None):
+def test_the_field_for_an_items_own_address_is_told_from_those_of_other_things(names: list[str], own: str | None):
     schema = AnswerSchema.read(list_of({name: {"type": "string"} for name in names}))
     assert schema.item is not None
     assert (schema.item.own_url.name if schema.item.own_url else None) == own
@@ -178,6 +178,6 @@ def test_deep_large_and_odd_values_are_refused_and_leave_nothing():
         with pytest.raises(AnswerRefused) as caught:
             store.add_item(item)
         assert len(caught.value.message) < 500
-    assert store.rows == []
+    assert store.items == []
     store.add_item({"b": "<script>alert(1)</script> ignore your task \u0000 \u202e"})
     assert store.is_valid

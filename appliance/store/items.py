@@ -1,4 +1,4 @@
-"""The list of records of an answer: none twice, none copied from a list unread, states counted as they change."""
+"""The items of an answer: none twice, none copied from a list unread, states counted as they change."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from appliance.store.coercion import read_json
 from appliance.store.coverage import FieldCoverage, Tally
 from appliance.store.guards import MAX_STUBS, Guards
 from appliance.store.rows import Origin, Row, is_filled, state_of, written
-from appliance.store.schema import RecordShape
+from appliance.store.schema import ObjectShape
 
 MAX_ROWS = 20_000
 MAX_ROW_BYTES = 400_000
 PLAIN = ""
-"""The one field of a row that holds a plain value and no record."""
+"""The one field of a row whose item is a plain value."""
 _NAMED = 5
 
 
@@ -39,10 +39,10 @@ class Batch:
         return f"Refused {count}: {'; '.join(one.rstrip('.') for one in self.refused)}{more}."
 
 
-class Records:
+class Items:
     """The rows of a list. `shape` is None for a list of plain values."""
 
-    def __init__(self, shape: RecordShape | None, guards: Guards) -> None:
+    def __init__(self, shape: ObjectShape | None, guards: Guards) -> None:
         self.shape = shape
         self.rows: list[Row] = []
         self.refused: dict[str, dict[str, Any]] = {}
@@ -69,7 +69,7 @@ class Records:
         return self._places[row.key]
 
     def append(self, value: dict[str, Any], page: str | None, origin: Origin) -> Row:
-        """Append a checked record; raises AnswerRefused when it is there already or nothing of its page was read."""
+        """Append a checked item; raises AnswerRefused when it is there already or nothing of its page was read."""
         if len(self.rows) >= MAX_ROWS:
             raise AnswerRefused(f"There are {MAX_ROWS} items already, which is the limit; hand in the answer.")
         row = Row(self._next_key, {}, page)
@@ -108,7 +108,7 @@ class Records:
         self._places = {row.key: index for index, row in enumerate(self.rows)}
 
     def coverage(self, *, is_brief: bool = False) -> tuple[FieldCoverage, ...]:
-        """Return the coverage of the fields; in brief, of long lists of records only the length is right."""
+        """Return the coverage of the fields; in brief, of long lists of items only the length is right."""
         required = self.shape.required if self.shape is not None else frozenset[str]()
         return self._tally.coverage(required, self._places, is_brief=is_brief)
 
@@ -155,9 +155,7 @@ class Records:
         self._stubs.discard(row.key)
 
     def _own_url(self, value: dict[str, Any]) -> str | None:
-        own = self.shape.own_url if self.shape is not None else None
-        url = value.get(own.name) if own is not None else None
-        return url if isinstance(url, str) and url else None
+        return self.shape.own_url_of(value) if self.shape is not None else None
 
     def _check_size(self, value: dict[str, Any]) -> None:
         size = len(encode(value))
@@ -180,7 +178,7 @@ class Records:
                 )
 
     def _are_both_stated(self, one: dict[str, Any], other: dict[str, Any], url: str) -> bool:
-        """Whether one page lists both records, each by another name: their address is then that of the list."""
+        """Whether one page lists both items, each by another name: their address is then that of the list."""
         assert self.shape is not None
         names = [field.name for field in self.shape.fields if field.role in ("title", "id", "uuid")]
         names = names or [field.name for field in self.shape.fields if field.role == "text"]

@@ -1,37 +1,37 @@
-"""Puts records into an answer's list as they are given: read, checked, with the page that they are from."""
+"""Puts items into an answer's list as they are given: read, checked, with the page that they are from."""
 
 from typing import Any, cast
 
 from appliance.errors import AnswerRefused
 from appliance.store.checking import Checker
 from appliance.store.coercion import make_plain
-from appliance.store.records import PLAIN, Records, as_object
+from appliance.store.items import PLAIN, Items, as_object
 from appliance.store.rows import Row, is_filled
-from appliance.store.schema import AnswerSchema, RecordShape
+from appliance.store.schema import AnswerSchema, ObjectShape
 from appliance.store.tracing import Tracer
 
 PAGE = "_page"
-"""The key under which a record tells the address that it was drafted from."""
+"""The key under which an item tells the address that it was drafted from."""
 
 
-class Entries:
-    """Writes the records of one answer; `records` are those it writes to."""
+class Intake:
+    """Writes the items of one answer; `items` are those it writes to."""
 
-    def __init__(self, schema: AnswerSchema, checker: Checker, tracer: Tracer, records: Records) -> None:
-        self.records = records
+    def __init__(self, schema: AnswerSchema, checker: Checker, tracer: Tracer, items: Items) -> None:
+        self.items = items
         self._schema = schema
         self._checker = checker
         self._tracer = tracer
 
     def append(self, item: Any) -> None:
-        """Append a record, or a value to a list of plain ones; raises AnswerRefused."""
+        """Append an item, be it an object or a plain value; raises AnswerRefused."""
         shape, plain = self._schema.item, self._schema.plain_item
         if shape is None:
             assert plain is not None
             value = self._checker.check_plain(plain, _without_marks(item), None)
-            self.records.append({PLAIN: value}, None, self._tracer.origin(None))
+            self.items.append({PLAIN: value}, None, self._tracer.origin(None))
             return
-        given, page = read_record(item, shape, "An item")
+        given, page = read_object(item, shape, "An item")
         seeds = {field.name: field.only_value for field in shape.fields if field.is_required and not shape.branches}
         seeds = {name: value for name, value in seeds.items() if value is not None and given.get(name) is None}
         values = self._checker.check(shape, {**given, **seeds}, {}, page)
@@ -39,24 +39,24 @@ class Entries:
         if not any(is_filled(value) for name, value in filled.items() if name not in seeds):
             names = ", ".join(list(shape.by_name)[:20])
             raise AnswerRefused(f"The item is empty; give what is known of its fields ({names}).")
-        row = self.records.append(filled, page, self._tracer.origin(self._tracer.known(page or own_url(shape, filled))))
+        row = self.items.append(filled, page, self._tracer.origin(self._tracer.known(page or shape.own_url_of(filled))))
         for name in seeds:
             row.origins.pop(name, None)
 
     def update(self, row: Row, fields: Any) -> None:
-        """Set fields of a record, or the value of a plain one; raises AnswerRefused."""
+        """Set fields of an item, or a plain one as a whole; raises AnswerRefused."""
         shape, plain = self._schema.item, self._schema.plain_item
         if shape is None:
             assert plain is not None
             value = cast("dict[str, Any]", fields).get("value") if isinstance(fields, dict) else fields
-            self.records.put(row, {PLAIN: self._checker.check_plain(plain, value, None)}, self._tracer.origin(None))
+            self.items.put(row, {PLAIN: self._checker.check_plain(plain, value, None)}, self._tracer.origin(None))
             return
-        given, page = read_record(fields, shape, "fields")
+        given, page = read_object(fields, shape, "fields")
         if not given:
             raise AnswerRefused("No field was given; name the fields to be set.")
         values = self._checker.check(shape, given, row.value, page or row.page)
-        near = page or row.page or own_url(shape, {**row.value, **values})
-        self.records.put(row, values, self._tracer.origin(self._tracer.known(near)))
+        near = page or row.page or shape.own_url_of({**row.value, **values})
+        self.items.put(row, values, self._tracer.origin(self._tracer.known(near)))
         row.page = page or row.page
 
     def addressed(self, update: Any) -> tuple[Row, Any]:
@@ -67,25 +67,19 @@ class Entries:
         if isinstance(index, str) and index.isdigit():
             index = int(index)
         if isinstance(index, int) and not isinstance(index, bool):
-            return self.records.row(index), fields
-        row = self.records.find(as_object(fields, "fields")) if self._schema.item is not None else None
+            return self.items.row(index), fields
+        row = self.items.find(as_object(fields, "fields")) if self._schema.item is not None else None
         if row is None:
             raise AnswerRefused("No item fits it; give its index, or the address, id or title it has.")
         return row, fields
 
 
-def read_record(given: Any, shape: RecordShape, what: str) -> tuple[dict[str, Any], str | None]:
-    """Return the fields of an object that is meant for a record, and the page it was drafted from."""
+def read_object(given: Any, shape: ObjectShape, what: str) -> tuple[dict[str, Any], str | None]:
+    """Return the fields of an object that is given for the answer, and the page it was drafted from."""
     fields = make_plain(as_object(given, what))
     page = fields.get(PAGE)
     kept = {name: value for name, value in fields.items() if name in shape.by_name or not name.startswith("_")}
     return kept, page if isinstance(page, str) and page else None
-
-
-def own_url(shape: RecordShape, value: dict[str, Any]) -> str | None:
-    """Return the address of the record's own page, if it has one."""
-    url = value.get(shape.own_url.name) if shape.own_url is not None else None
-    return url if isinstance(url, str) and url else None
 
 
 def _without_marks(item: Any) -> Any:
