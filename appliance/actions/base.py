@@ -17,6 +17,7 @@ from appliance.browser.observation import Screenshot
 from appliance.captcha.purse import OpenPurse, Purse
 from appliance.events import TokenCount
 from appliance.models.base import Model
+from appliance.pause import Pause
 from appliance.sensitive import SensitiveData
 from appliance.store.answers import AnswerStore
 from appliance.store.evidence import Evidence
@@ -99,7 +100,7 @@ class ActionContext:
     a call to the model of about so many tokens leaves enough of the run's time and money for its answer;
     `keep_picture` stores one beside the screenshots of the steps and returns its name, None when it was not kept.
     `step` is the number of the present step, `screenshot` the name of its picture. `sandbox` is where
-    scripts run, None on a machine that cannot have one.
+    scripts run, None on a machine that cannot have one. `pause` makes the run stand still, and its time.
     """
 
     browser: Browser
@@ -127,6 +128,7 @@ class ActionContext:
     keep_picture: Callable[[Screenshot], Awaitable[str | None]] = keep_nothing
     step: int = 0
     screenshot: str | None = None
+    pause: Pause = field(default_factory=Pause)
     clipboard: Clipboard = field(init=False)
 
     def __post_init__(self) -> None:

@@ -1,7 +1,5 @@
 """Every action by name: described to the model, read from its reply, and run so that a receipt always comes."""
 
-import asyncio
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -104,9 +102,9 @@ class Registry:
         self._schema = reply_schema(actions)
 
     @classmethod
-    def for_context(cls, context: ActionContext, actions: Sequence[Action[Any]] = ACTIONS) -> "Registry":
+    def for_context(cls, context: ActionContext) -> "Registry":
         """Return the actions that a run has what they need for."""
-        return cls([action for action in actions if action.needs is None or action.needs(context)])
+        return cls([action for action in ACTIONS if action.needs is None or action.needs(context)])
 
     def reply_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of a whole reply; the same object each time, not to be changed."""
@@ -152,7 +150,7 @@ class Registry:
     async def run(self, context: ActionContext, parsed: ParsedCall) -> Receipt:
         """Do the action and return its receipt; raises only BrowserLost and RunEnding."""
         action = self._actions[parsed.name]
-        started = time.monotonic()
+        started = context.pause.time()
         if action.touches_page:
             await context.browser.code_tab.leave()
         targets = await take_targets(context.browser, parsed.parameters) if action.touches_page else ()
@@ -162,7 +160,7 @@ class Registry:
         finally:
             unmirrored = mirror(context)
         note_look(context, parsed.name, receipt)
-        duration_ms = round((time.monotonic() - started) * 1000)
+        duration_ms = round((context.pause.time() - started) * 1000)
         url = receipt.url or context.browser.tab.url
         text = receipt.text + unmirrored
         receipt = replace(receipt, text=text, duration_ms=duration_ms, url=url, targets=targets)
@@ -177,7 +175,7 @@ async def _run_safely(action: Action[Any], context: ActionContext, parameters: P
         return Receipt(ReceiptStatus.NEEDS_DECISION, text, ends_chain=True)
     try:
         refuse_elsewhere(action.name, parameters)
-        async with asyncio.timeout(action.deadline):
+        async with context.pause.timeout(action.deadline):
             return await action.run(context, parameters)
     except (BrowserLost, RunEnding):
         raise

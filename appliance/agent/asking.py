@@ -1,7 +1,5 @@
 """Gets the plan of a step from the model: replies that cannot be used are asked for again, with what is wrong."""
 
-import time
-
 from appliance.actions.base import ActionContext
 from appliance.actions.finish import Done, check_answer
 from appliance.actions.registry import ParsedCall, Registry
@@ -39,7 +37,8 @@ class Asking:
         In the delivery turn an answer that does not fit is as useless as no answer. Raises RunFailed, or the limit
         on whose account the answer is asked for, when the model was told its fault often enough.
         """
-        started = time.monotonic()
+        pause = self._context.pause
+        started = pause.time()
         while True:
             clock.begin(self._model.longest(request))
             reply = await self._ask_once(request, is_delivery=step.limit is not None)
@@ -49,7 +48,7 @@ class Asking:
             except ReplyMalformed as defect:
                 request = await self._ask_again(step, request, reply, defect)
             else:
-                step.think_ms = round((time.monotonic() - started) * 1000)
+                step.think_ms = round((pause.time() - started) * 1000)
                 return reply
 
     async def _ask_once(self, request: ModelRequest, *, is_delivery: bool) -> Reply:

@@ -3,7 +3,6 @@
 Every reply is charged, whoever asked for it; what a call costs is told by the price function, None being unknown.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,6 +12,7 @@ from appliance.agent.ending import timed_out
 from appliance.agent.outcome import Spent
 from appliance.errors import MoneySpent, RunEnding, RunFailed, StepsSpent
 from appliance.events import TokenCount
+from appliance.pause import Pause
 from appliance.words import FailureKind
 
 _RESERVED_SHARE = 0.1
@@ -31,15 +31,18 @@ class Allowance:
 
 
 class Budget:
-    """Counts what one run spends and says what its next step may still use.
+    """Counts what one run spends and says what its next step may still use; its seconds are those of `pause`.
 
     `limit` is why the answer is asked for early, once it is.
     """
 
-    def __init__(self, assignment: Assignment, price: Callable[[TokenCount], Decimal | None]) -> None:
+    def __init__(
+        self, assignment: Assignment, price: Callable[[TokenCount], Decimal | None], pause: Pause | None = None
+    ) -> None:
         self._assignment = assignment
         self._price = price
-        self._started = time.monotonic()
+        self._pause = pause or Pause()
+        self._started = self._pause.time()
         self._steps = 0
         self._tokens = TokenCount()
         self._untold = TokenCount()
@@ -57,7 +60,7 @@ class Budget:
 
     def start(self) -> None:
         """Begin to count the seconds; until then they count from when this was made."""
-        self._started = time.monotonic()
+        self._started = self._pause.time()
 
     @property
     def spent(self) -> Spent:
@@ -147,7 +150,7 @@ class Budget:
 
     def seconds_left(self) -> float:
         """Return the seconds until the turn for the answer begins; in that turn, until the run ends."""
-        left = self._assignment.timeout - (time.monotonic() - self._started)
+        left = self._assignment.timeout - (self._pause.time() - self._started)
         return left if self._is_delivering else left - self._reserved_seconds()
 
     def _check_what_is_left(self) -> None:

@@ -31,8 +31,11 @@ class Chain:
     async def run(self, step: Step, clock: StepClock) -> None:
         """Run the step's plan and leave the receipts in the step, its answer too if one was accepted."""
         assert step.plan is not None
+        pause = self._context.pause
         for action in step.plan.actions:
-            if step.receipts and (changed := await self._changed(action)):
+            await pause.wait()
+            is_later = bool(step.receipts) or pause.count != step.pauses
+            if is_later and (changed := await self._changed(action)):
                 step.close(f"The page is no longer what you planned for: {changed.rstrip('.')}.")
                 break
             receipt = await self._run_action(action, step, clock)

@@ -1,16 +1,16 @@
 """How long the parts of a run may take: each clock is longer than those inside it and cuts off none of them.
 
 A step that is over begins nothing new; what has begun runs to its own deadline. Only the start of the delivery turn,
-or the end of the run, stops everything.
+or the end of the run, stops everything. All of them stand still while the run is paused.
 """
 
-import asyncio
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from appliance.models.failures import LONGEST_PATIENCE
 from appliance.models.remote import USUAL_CALL
+from appliance.pause import Pause
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,15 @@ class Clocks:
 class StepClock:
     """The time of one step, entered as a context; raises TimeoutError in it when the time is up.
 
-    `seconds` is the step's own time, `most` what is left until everything must stop.
+    `seconds` is the step's own time, `most` what is left until everything must stop; `pause` is that of the run.
     """
 
-    def __init__(self, seconds: float, most: float) -> None:
-        now = asyncio.get_running_loop().time()
+    def __init__(self, seconds: float, most: float, pause: Pause | None = None) -> None:
+        self._pause = pause or Pause()
+        now = self._pause.time()
         self._over = now + seconds
         self._end = now + most
-        self._clock = asyncio.timeout_at(min(self._over, self._end))
+        self._clock = self._pause.timeout(min(seconds, most))
 
     async def __aenter__(self) -> Self:
         await self._clock.__aenter__()
@@ -48,19 +49,19 @@ class StepClock:
     @property
     def is_over(self) -> bool:
         """Whether nothing new may begin."""
-        return self._clock.expired() or asyncio.get_running_loop().time() >= min(self._over, self._end)
+        return self._clock.expired() or self._pause.time() >= min(self._over, self._end)
 
     @property
     def seconds_left(self) -> float:
         """Seconds until everything must stop."""
-        return self._end - asyncio.get_running_loop().time()
+        return self._end - self._pause.time()
 
     def begin(self, seconds: float) -> None:
         """Give what begins now its own time, also beyond the step's; raises TimeoutError when the step is over."""
         if self.is_over:
             raise TimeoutError
-        wanted = min(self._end, asyncio.get_running_loop().time() + seconds + _MARGIN)
-        if (when := self._clock.when()) is not None and wanted > when:
+        wanted = min(self._end, self._pause.time() + seconds + _MARGIN)
+        if (when := self._clock.when) is not None and wanted > when:
             self._clock.reschedule(wanted)
 
 

@@ -64,9 +64,10 @@ class Agent:
         self._outlets = outlets = outlets.without(context.sensitive)
         context.browser.hide(lambda: context.sensitive.values, context.sensitive.is_in)
         self._clocks = clocks or Clocks()
-        self._budget = Budget(assignment, outlets.price)
+        self._pause = context.pause
+        self._budget = Budget(assignment, outlets.price, context.pause)
         lost = context.browser.lost
-        self._metered = MeteredModel(context.model, self._budget, lost, context.sensitive)
+        self._metered = MeteredModel(context.model, self._budget, lost, context.sensitive, context.pause)
         self._model = RetryingModel(self._metered, self._clocks, self._budget.seconds_left, lost, outlets.notice)
         budget = self._budget
         self._context = context = replace(
@@ -91,7 +92,7 @@ class Agent:
 
         Raises asyncio.CancelledError when it is stopped.
         """
-        clock = asyncio.timeout(self._assignment.timeout)
+        clock = self._pause.timeout(self._assignment.timeout)
         try:
             self._outlets.run_opened(self._assignment, self._model.name)
             self._budget.start()
@@ -137,9 +138,10 @@ class Agent:
             log.error("the end of the run could not be recorded", reason=fault.message)
 
     async def _take_step(self) -> None:
+        await self._pause.wait()
         allowance, before = self._budget.next_step(), self._step
         self._step = step = Step(allowance.number, allowance.limit)
-        clock = StepClock(self._clocks.step, allowance.seconds)
+        clock = StepClock(self._clocks.step, allowance.seconds, self._pause)
         with self._outlets.closing(step, "The run has ended."):
             try:
                 async with clock:
@@ -151,6 +153,7 @@ class Agent:
                     raise
                 step.trouble = "The step was cut off, since its time was used up."
         await self._outlets.actions_finished(step)
+        await self._pause.wait()
         demand = await self._rounds.go_on(step, self._context.store)
         if step.answer is not None and demand is None:
             raise step.answer

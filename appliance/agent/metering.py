@@ -10,6 +10,7 @@ from appliance.agent.budget import Budget
 from appliance.agent.estimate import estimate
 from appliance.errors import BrowserLost, RunFailed
 from appliance.models.base import Model, ModelAround, ModelRequest, OnText, Reply
+from appliance.pause import Pause
 from appliance.sensitive import SensitiveData
 from appliance.words import FailureKind
 
@@ -23,16 +24,23 @@ class MeteredModel(ModelAround):
     """A model whose calls are charged to a budget; `browser_lost` is set when there is nothing left to act on.
 
     A call that is given up (cancelled, out of time, its browser gone) is charged by estimate. No request leaves with
-    the value of a secret in it, whatever it is for.
+    the value of a secret in it, whatever it is for, and none while the run is paused; one that is under way then is
+    waited for.
     """
 
     def __init__(
-        self, model: Model, budget: Budget, browser_lost: asyncio.Event, sensitive: SensitiveData | None = None
+        self,
+        model: Model,
+        budget: Budget,
+        browser_lost: asyncio.Event,
+        sensitive: SensitiveData | None = None,
+        pause: Pause | None = None,
     ) -> None:
         super().__init__(model)
         self._budget = budget
         self._browser_lost = browser_lost
         self._sensitive = sensitive or SensitiveData()
+        self._pause = pause or Pause()
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Return the reply.
@@ -40,6 +48,7 @@ class MeteredModel(ModelAround):
         Raises MoneySpent before a call that is no longer covered, RunFailed when no reply comes in time, and
         BrowserLost as soon as the browser goes away meanwhile.
         """
+        await self._pause.wait()
         self._budget.check_money()
         request = self._cleaned(request)
         on_text = on_text or (_discard if is_long(request) else None)

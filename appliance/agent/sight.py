@@ -33,7 +33,8 @@ class Sight:
     async def look(self, step: Step, before: Step) -> None:
         """Leave in the step what is seen, secrets blotted out, and keep its picture; `before` is the step before."""
         browser = self._context.browser
-        seen = await unchanged(before, browser, self._registry) or await self._observe()
+        step.pauses = self._context.pause.count
+        seen = await unchanged(before, browser, self._registry, step.pauses) or await self._observe()
         step.observation = seen = self._context.sensitive.redact_all(seen)
         await self._tell_refusals()
         if seen.screenshot is not None:

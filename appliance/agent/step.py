@@ -35,7 +35,8 @@ class Step:
 
     `limit` is the limit on whose account only an answer is accepted, `answer` the one that was accepted. `trouble` is
     what cut the step short. Times are in milliseconds. `receipts` belong to the plan's actions in order, `reported`
-    counts those the feed has; `is_acting` is true while the action after them runs.
+    counts those the feed has; `is_acting` is true while the action after them runs. `pauses` is how often the run had
+    been paused when the page was looked at.
     """
 
     number: int
@@ -49,6 +50,7 @@ class Step:
     receipts: list[Receipt] = field(default_factory=list[Receipt])
     reported: int = 0
     is_acting: bool = False
+    pauses: int = 0
     trouble: str | None = None
     answer: RunDone | None = None
 

@@ -9,14 +9,15 @@ from appliance.browser.observation import Observation
 from appliance.words import ReceiptStatus
 
 
-async def unchanged(before: Step, browser: Browser, registry: Registry) -> Observation | None:
+async def unchanged(before: Step, browser: Browser, registry: Registry, pauses: int = 0) -> Observation | None:
     """Return a stub (address, title, tabs) when the step before was desk work only and the address is the same.
 
-    None means that the page has to be looked at.
+    None means that the page has to be looked at, as it has after a pause: `pauses` is how many there were by now.
     """
     seen = before.observation
     if (
         seen is None
+        or pauses != before.pauses
         or browser.dialog is not None
         or browser.tab.url != seen.url
         or not _was_desk_work(before, registry)
