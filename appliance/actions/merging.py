@@ -7,6 +7,8 @@ from typing import Any, cast
 
 _FENCED = re.compile(r"\s*```[\w-]*\n(.*?)\n?```\s*", re.DOTALL)
 _RULE = re.compile(r"\|?[\s|:-]*-[\s|:-]*\|?")
+_MOST_REPEATED = 20
+"""Values or lines that the end of one part and the beginning of the next may have in common."""
 
 
 def merge_answers(answers: Sequence[str]) -> str:
@@ -48,9 +50,10 @@ def _joined_lists(lists: list[list[Any]]) -> list[Any]:
     return merged
 
 
-def _overlap(before: Sequence[Any], after: Sequence[Any], most: int = 20) -> int:
+def _overlap(before: Sequence[Any], after: Sequence[Any]) -> int:
     """Return how many values at the beginning of one list are those that the other ends with."""
-    return next((n for n in range(min(len(before), len(after), most), 0, -1) if before[-n:] == after[:n]), 0)
+    most = min(len(before), len(after), _MOST_REPEATED)
+    return next((count for count in range(most, 0, -1) if before[-count:] == after[:count]), 0)
 
 
 def _joined_objects(objects: list[dict[str, Any]]) -> dict[str, Any] | None:

@@ -21,6 +21,7 @@ Handler = Callable[[dict[str, Any], str], None]
 """Called with the parameters of an event and the id of its session ("" for the browser itself)."""
 
 LOST = "The browser went away; the run cannot go on in it."
+OPEN_SECONDS = 15.0
 
 _log = structlog.get_logger()
 
@@ -72,7 +73,7 @@ class CdpConnection:
         self._reader = asyncio.create_task(self._read(), name="cdp reader")
 
     @classmethod
-    async def connect(cls, websocket_url: str, timeout: float = 15.0) -> "CdpConnection":
+    async def connect(cls, websocket_url: str) -> "CdpConnection":
         """Open the socket at a `ws://` address; raises BrowserUnavailable when nothing answers there."""
         try:
             socket = await connect(
@@ -80,7 +81,7 @@ class CdpConnection:
                 max_size=None,
                 compression=None,
                 ping_interval=None,
-                open_timeout=timeout,
+                open_timeout=OPEN_SECONDS,
                 proxy=None,
             )
         except (OSError, TimeoutError, InvalidHandshake, InvalidURI) as error:

@@ -17,7 +17,7 @@ from appliance.browser.documents import Answer, html_of, run_in_all
 from appliance.browser.downloads import Downloads
 from appliance.browser.element import Element
 from appliance.browser.gate import Gate, Refusal
-from appliance.browser.links import EVERY_LINK, LinkFilter, links_of
+from appliance.browser.links import links_of
 from appliance.browser.observation import Observation, TabView
 from appliance.browser.pdf import fetch_pdf, read_pdf, shows_pdf
 from appliance.browser.pictures import Grab, Pictures
@@ -128,20 +128,17 @@ class Browser:
         except ActionFailed as error:
             return error.message
 
-    async def observe(
-        self, *, with_screenshot: bool = True, from_line: int | None = None, room: int = VIEW_BUDGET
-    ) -> Observation:
+    async def observe(self, *, with_screenshot: bool = True, room: int = VIEW_BUDGET) -> Observation:
         """Read the current tab: numbered lines, tabs, scroll, and a screenshot taken at the same time.
 
-        A long page is shown around what is in view, in at most `room` characters; from `from_line` (or that of
-        `look_from`) on where one is given.
+        A long page is shown around what is in view, in at most `room` characters; once from the line of `look_from` on.
         Never hangs: a page that does not answer within 5 s (30 s, if it was late before and reacts now), an open dialog
         or a crashed tab gives an observation with a note and without lines. Raises BrowserLost.
         """
         start = monotonic()
         await self.code_tab.leave()
         tab = self.tab
-        from_line, self._from_line = from_line or self._from_line, 0
+        from_line, self._from_line = self._from_line, 0
         mark = self._mark_of(tab)
         is_blank = tab.url == "about:blank"
         if with_screenshot and is_blank:
@@ -213,16 +210,15 @@ class Browser:
         """Call a function in every document of the current tab, the page's own first; see `run_in_all`."""
         return await run_in_all(self.tab, function, *arguments)
 
-    async def links(self, wanted: LinkFilter = EVERY_LINK, within: Element | None = None) -> tuple[FoundLink, ...]:
+    async def links(self) -> tuple[FoundLink, ...]:
         """Return the links of the current tab in page order, those of frames in their places; see `links_of`."""
-        return await links_of(self.tab, wanted, within)
+        return await links_of(self.tab)
 
     def line_number(self, answer: Answer, place: int) -> int | None:
         """Return the line number, as `look_from` takes it, of a place that a document answered with."""
         return self._collector(self.tab).line_number(answer.world, place)
 
-    async def mark(self) -> Mark:
-        """Return the present point in time of the current tab, for `settle(since=…)`."""
+    async def _present_mark(self) -> Mark:
         tab = self.tab
         mutations = -1
         with suppress(ActionFailed, CdpError):
@@ -233,20 +229,20 @@ class Browser:
         opened = self.tabs.opened + len(self.downloads.all)
         return Mark(tab.target_id, tab.activity.count, -1, tab.activity.document, opened)
 
-    async def settle(self, max_seconds: float = 3.0, *, at_least: float = 0.0, since: Mark | None = None) -> Settled:
+    async def settle(self, max_seconds: float = 3.0, *, at_least: float = 0.0) -> Settled:
         """Wait until the current tab is quiet, at most `max_seconds` (2 s more for a new document).
 
-        What has changed is told in comparison with `since`, by default the last observation or settling.
+        What has changed is told in comparison with the last observation or settling.
         Costs about 40 ms when nothing happens. A tab that the page opened meanwhile is followed and waited for.
         """
         start = monotonic()
         tab = self.tab
-        mark = since or self._mark or self._mark_of(tab)
+        mark = self._mark or self._mark_of(tab)
         reason = await Settling(tab, max_seconds, at_least).wait()
         while (current := self.tab) is not tab:
             tab = current
             reason = await Settling(tab, max(start + max_seconds - monotonic(), 0.5)).wait()
-        now = self._mark = await self.mark() if reason != "dialog" else None
+        now = self._mark = await self._present_mark() if reason != "dialog" else None
         tab_changed = tab.target_id != mark.tab_id
         navigated = not tab_changed and tab.activity.document != mark.document
         same = now is not None and (now.count, now.mutations, now.tabs_opened) == (

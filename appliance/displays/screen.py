@@ -5,16 +5,19 @@ import io
 
 from appliance.errors import DisplayUnavailable
 
+QUALITY = 80
+"""Of the JPEG."""
 
-async def grab(display: int, quality: int = 80) -> bytes:
+
+async def grab(display: int) -> bytes:
     """Return what display `:display` shows as JPEG, in screen pixels; needs XAUTHORITY in the environment.
 
     Raises DisplayUnavailable when there is no such display or it does not let us in.
     """
-    return await asyncio.to_thread(_grab, display, quality)
+    return await asyncio.to_thread(_grab, display)
 
 
-def _grab(display: int, quality: int) -> bytes:
+def _grab(display: int) -> bytes:
     from PIL import ImageGrab  # noqa: PLC0415  # heavy, and most servers never need it
 
     try:
@@ -22,5 +25,5 @@ def _grab(display: int, quality: int) -> bytes:
     except OSError as error:
         raise DisplayUnavailable(f"No picture of display :{display} could be taken ({error}).") from error
     buffer = io.BytesIO()
-    image.convert("RGB").save(buffer, "JPEG", quality=quality)
+    image.convert("RGB").save(buffer, "JPEG", quality=QUALITY)
     return buffer.getvalue()

@@ -31,3 +31,9 @@ async def click(browser: Browser, element: Element) -> None:
             "Input.dispatchMouseEvent",
             {"type": kind, "x": point.x, "y": point.y, "button": "left", "clickCount": 1},
         )
+
+
+async def observe_from(browser: Browser, line: int) -> Observation:
+    """Observe the current tab from this line on."""
+    browser.look_from(line)
+    return await browser.observe(with_screenshot=False)

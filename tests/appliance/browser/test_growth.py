@@ -7,7 +7,7 @@ import pytest
 
 from appliance.browser.connection import Browser
 from appliance.browser.growth import Merging, gather_links
-from appliance.browser.links import LinkFilter
+from appliance.browser.links import LinkFilter, links_of
 from appliance.store.links import FoundLink
 from tests.site import Site
 
@@ -51,7 +51,7 @@ async def test_a_form_whose_fields_are_called_like_what_scrolls_is_scrolled_and_
 async def test_a_panel_of_another_host_is_scrolled_too(browser: Browser, site: Site) -> None:
     await browser.tab.navigate(site.url("/bulk/panel?path=/bulk/growing?count=30%26how=scroll%26seconds=0.2"))
     async with asyncio.timeout(30):
-        while not await browser.links(LinkFilter(frame="127.0.0.2")):
+        while not await links_of(browser.tab, LinkFilter(frame="127.0.0.2")):
             await browser.settle(0.5)
     gathered = await gather_links(browser, LinkFilter(frame="127.0.0.2"))
     assert numbers(gathered.links) == list(range(1, 31))

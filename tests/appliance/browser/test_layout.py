@@ -5,16 +5,16 @@ import pytest
 
 from appliance.browser.connection import Browser
 from appliance.browser.observation import Observation
-from tests.appliance.browser.look import click, find, index_of, line_with
+from tests.appliance.browser.look import click, find, index_of, line_with, observe_from
 from tests.site import Site
 
 GAP = re.compile(r"… (\d+) more lines (above|below|in between) \((\d+)-(\d+)\)")
 
 
-async def observe_surely(browser: Browser, line: int | None = None) -> Observation:
+async def observe_surely(browser: Browser, line: int = 0) -> Observation:
     """Observe again as long as the page is too busy to be read, which on a loaded machine a large one may be."""
     async with asyncio.timeout(90):
-        while not (seen := await browser.observe(with_screenshot=False, from_line=line)).lines:
+        while not (seen := await observe_from(browser, line)).lines:
             await browser.settle(1.0)
     return seen
 
@@ -26,7 +26,7 @@ async def test_windows_that_follow_one_another_show_every_element_of_a_long_page
 
     line = first.last_line + 1
     while line <= first.total_lines:
-        seen = await browser.observe(with_screenshot=False, from_line=line)
+        seen = await observe_from(browser, line)
         assert seen.first_line == line
         wanted -= {view.name for view in seen.elements.values()}
         line = seen.last_line + 1
@@ -77,8 +77,8 @@ async def test_numbers_stay_and_stay_usable_from_window_to_window(browser: Brows
     first = await browser.observe(with_screenshot=False)
     early = find(browser, first, "<a href=/item/3>")
 
-    second = await browser.observe(with_screenshot=False, from_line=3000)
-    again = await browser.observe(with_screenshot=False, from_line=3000)
+    second = await observe_from(browser, 3000)
+    again = await observe_from(browser, 3000)
 
     assert second.lines == again.lines
     assert not set(first.elements) & set(second.elements)
@@ -91,7 +91,7 @@ async def test_a_line_number_beyond_the_end_shows_the_end(browser: Browser, site
     await browser.tab.navigate(site.url("/rows?nodes=1000"))
     total = (await browser.observe(with_screenshot=False)).total_lines
 
-    seen = await browser.observe(with_screenshot=False, from_line=total + 5000)
+    seen = await observe_from(browser, total + 5000)
 
     assert (seen.first_line, seen.last_line) == (total, total)
 
@@ -112,7 +112,7 @@ async def test_lines_of_a_long_frame_are_counted_and_reached(browser: Browser, s
     gaps = [GAP.fullmatch(line.strip()) for line in first.lines]
     assert sum(int(gap[1]) if gap else 1 for gap in gaps) == first.total_lines
 
-    seen = await browser.observe(with_screenshot=False, from_line=first.total_lines - 30)
+    seen = await observe_from(browser, first.total_lines - 30)
 
     assert line_with(seen, "<button>Buy 500")
     assert seen.first_line == first.total_lines - 30

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from appliance.browser.connection import Browser
-from appliance.browser.links import LinkFilter
+from appliance.browser.links import LinkFilter, links_of
 from appliance.errors import ActionInvalid
 from appliance.store.links import FoundLink
 from tests.appliance.browser.look import find
@@ -52,17 +52,17 @@ async def test_a_link_knows_the_texts_of_the_row_or_card_around_it(browser: Brow
 async def test_links_are_narrowed_by_selector_frame_and_element(browser: Browser, site: Site) -> None:
     await browser.tab.navigate(site.url("/bulk_links.html"))
     await links_when(browser, 12)
-    assert [link.text for link in await browser.links(LinkFilter(selector="li, .card"))] == [
+    assert [link.text for link in await links_of(browser.tab, LinkFilter(selector="li, .card"))] == [
         "First",
         "Second",
         "More",
         "Fourth",
     ]
-    panel = await browser.links(LinkFilter(frame="127.0.0.2"))
+    panel = await links_of(browser.tab, LinkFilter(frame="127.0.0.2"))
     assert [link.url for link in panel] == [site.url("/inside", host=2)]
     with pytest.raises(ActionInvalid):
-        await browser.links(LinkFilter(selector="li["))
+        await links_of(browser.tab, LinkFilter(selector="li["))
 
     seen = await browser.observe(with_screenshot=False)
     first = find(browser, seen, ">First")
-    assert [link.text for link in await browser.links(within=first)] == ["First"]
+    assert [link.text for link in await links_of(browser.tab, within=first)] == ["First"]

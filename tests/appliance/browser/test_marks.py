@@ -3,7 +3,7 @@
 import pytest
 
 from appliance.browser.connection import Browser
-from tests.appliance.browser.look import click, find, line_with
+from tests.appliance.browser.look import click, find, line_with, observe_from
 from tests.appliance.browser.test_disclosure import log_of
 from tests.site import Site
 
@@ -139,7 +139,7 @@ async def test_a_row_of_a_huge_table_is_looked_at_and_its_button_clicked(browser
     first = await browser.observe(with_screenshot=False)
     assert first.lines[1].strip() == "Nr | Name | Price | Do"
 
-    seen = await browser.observe(with_screenshot=False, from_line=first.total_lines - 10)
+    seen = await observe_from(browser, first.total_lines - 10)
     at = next(place for place, line in enumerate(seen.lines) if line.strip() == "2999 | Part 2999 | 8997 €")
     button = seen.lines[at + 1].strip()
     await click(browser, browser.element(int(button[1:].partition("]")[0])))
