@@ -56,6 +56,14 @@ class Settings(BaseSettings):
         True, description="Have the model check each finished answer against its task; off saves these calls."
     )
     max_concurrent_sessions: int = Field(1, ge=1, le=64, description="Number of slots: how many browsers work at once.")
+    warm_slots: int = Field(
+        0, ge=0, le=1, description="1 lets a blank browser wait on a free slot, so that the next run starts sooner."
+    )
+    keep_alive_idle_timeout: float = Field(
+        600,
+        ge=0,
+        description="Seconds after which the browser of a keep-alive session that nobody uses is closed; 0 = never.",
+    )
     chromium_path: str = Field("", description="Chromium program; by default the one of the system.")
     chromium_flags: str = Field("", description="More flags for Chromium, separated by spaces.")
     chromium_sandbox: Literal["auto", "on", "off"] = Field(
@@ -66,6 +74,9 @@ class Settings(BaseSettings):
     )
     browse_private: NameList = Field(
         (), description="Private hosts or networks that the agent's browser may open: private, loopback, hosts, CIDRs."
+    )
+    cloud_max_cost_factor: Decimal = Field(
+        Decimal(1), gt=0, le=1, description="What maxCostUsd is multiplied by, where it was written for other prices."
     )
     allow_insecure_no_auth: bool = Field(False, description="Serve pages and API without sign-in or key.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")

@@ -21,6 +21,7 @@ from appliance.persistence.migration import migrate
 from appliance.runtime.choices import ModelRules
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.equipment import Equipment
+from appliance.runtime.expiry import Expiry
 from appliance.runtime.folders import make_layout, prepare_data_dir
 from appliance.runtime.links import Signer
 from appliance.runtime.recovery import recover
@@ -75,6 +76,9 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
         dispatcher = Dispatcher(equipment)
         dispatcher.start()
         undo.push_async_callback(dispatcher.close)
+        expiry = Expiry(database, equipment.hub)
+        expiry.start()
+        undo.push_async_callback(expiry.close)
         yield Appliance(
             settings=settings,
             database=database,
@@ -86,7 +90,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
                 database,
                 equipment.hub,
                 dispatcher,
-                ModelRules(equipment.keys, settings.default_model),
+                ModelRules(equipment.keys, settings.default_model, settings.cloud_max_cost_factor),
                 equipment.seal,
             ),
             replays=Replays(settings, database, equipment.hub, dispatcher, equipment.keys),

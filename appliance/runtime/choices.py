@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, cast
 
 from appliance.addresses import DomainPattern
@@ -12,6 +13,7 @@ from appliance.models.prices import is_priced
 from appliance.models.providers import ProviderKeys, choose_default, find_model
 from appliance.persistence.records import SessionRecord
 from appliance.persistence.sessions import SessionChanges
+from appliance.runtime.allowance import scale
 from appliance.runtime.wishes import SessionWish
 from appliance.sensitive import SensitiveData
 
@@ -21,10 +23,11 @@ _MOST_DOMAINS = 200
 
 @dataclass(frozen=True)
 class ModelRules:
-    """Which models may be chosen: the keys there are and the setting DEFAULT_MODEL."""
+    """Which models may be chosen, by the keys there are and the setting DEFAULT_MODEL, and what scales money caps."""
 
     keys: ProviderKeys
     default_model: str = ""
+    cost_factor: Decimal = Decimal(1)
 
 
 def choose(wish: SessionWish, rules: ModelRules, current: SessionRecord | None = None) -> SessionChanges:
@@ -43,6 +46,8 @@ def choose(wish: SessionWish, rules: ModelRules, current: SessionRecord | None =
     if wish.max_cost_usd is not None or (wish.model is not None and current and current.max_cost_usd is not None):
         _require_price(entry)
     changes.update(_take_over(wish))
+    if wish.max_cost_usd is not None:
+        changes["max_cost_usd"] = scale(wish.max_cost_usd, rules.cost_factor)
     return changes
 
 
@@ -78,7 +83,6 @@ def _take_over(wish: SessionWish) -> SessionChanges:
     """Return the fields that were said and need no choice."""
     said: dict[str, Any] = {
         "keep_alive": wish.keep_alive,
-        "max_cost_usd": wish.max_cost_usd,
         "output_schema": wish.output_schema,
         "max_steps": wish.max_steps,
         "timeout": wish.timeout,

@@ -15,12 +15,12 @@ from appliance.persistence import runs as run_rows
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.records import ProcessRecord, RunRecord
-from appliance.persistence.sessions import SessionChanges
+from appliance.persistence.sessions import SessionChanges, clear_lifecycles
 from appliance.runtime.endings import CRASHED
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import browsers_dir
 from appliance.runtime.processes import find_groups_with, group_exists, kill_group, read_start_ticks
-from appliance.words import RunStatus
+from appliance.words import Lifecycle, RunStatus
 
 _END_CAP = 3.0
 _LOOK_AGAIN = 0.02
@@ -38,7 +38,11 @@ async def recover(equipment: Equipment) -> None:
 
 
 async def _settle_interrupted(transaction: Transaction) -> list[UUID]:
-    """Give every run that still claims to run its ending; waiting runs stay as they are. Returns their sessions."""
+    """Give every run that still claims to run its ending; waiting runs stay as they are. Returns their sessions.
+
+    Nothing is paused or parked any more, though what was parked can go on as a conversation.
+    """
+    await clear_lifecycles(transaction, Lifecycle.PAUSED, Lifecycle.PARKED)
     interrupted = await run_rows.list_runs_in(transaction, RunStatus.RUNNING)
     for run in interrupted:
         await _settle(transaction, run)

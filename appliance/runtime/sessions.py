@@ -19,11 +19,12 @@ from appliance.persistence.ids import new_id
 from appliance.persistence.records import EventPage, Payer, RunRecord, SessionPage, SessionRecord
 from appliance.persistence.sessions import SessionChanges
 from appliance.persistence.teams import find_first_team
+from appliance.runtime.allowance import top_up
 from appliance.runtime.choices import ModelRules, choose, make_title, read_secrets
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.sealing import Seal
 from appliance.runtime.wishes import SessionWish
-from appliance.words import Ending, RunStatus, SessionStatus, StopStrategy
+from appliance.words import Ending, Lifecycle, RunStatus, SessionStatus, StopStrategy
 
 _STOP_TRIES = 3
 _BLANK_RESULT: SessionChanges = {
@@ -32,6 +33,7 @@ _BLANK_RESULT: SessionChanges = {
     "failure": None,
     "failure_status_code": None,
     "last_step_summary": None,
+    "lifecycle": None,
 }
 
 
@@ -53,7 +55,7 @@ class Sessions:
         if wish.session_id is not None:
             return await self._continue(wish.session_id, wish)
         wish, chosen = await asyncio.to_thread(self._choose, wish, None)
-        changes: dict[str, Any] = {**chosen}
+        changes: dict[str, Any] = {**chosen, "allowance_usd": chosen.get("max_cost_usd")}
         now = utc_now()
         blank = SessionRecord(
             id=new_id(), status=SessionStatus.CREATED, model="", wire_model="", created_at=now, updated_at=now
@@ -142,8 +144,8 @@ class Sessions:
             session = await session_rows.find_session(transaction, session_id)
             await _require_free(transaction, session)
             title = {} if session.title else {"title": make_title(wish.task or "")}
-            updates: dict[str, Any] = {**_BLANK_RESULT, **changes, **title, "status": SessionStatus.CREATED}
-            await session_rows.change_session(transaction, session_id, **updates)
+            updates: dict[str, Any] = {**_BLANK_RESULT, **changes, **title, **top_up(session, changes)}
+            await session_rows.change_session(transaction, session_id, status=SessionStatus.CREATED, **updates)
             payer = wish.payer or Payer(session.team_id or (await find_first_team(transaction)).id)
             await _queue_run(transaction, session_id, wish, changes.get("model", session.model), payer)
 
@@ -186,9 +188,17 @@ async def _queue_run(transaction: Transaction, session_id: UUID, wish: SessionWi
 
 
 async def _require_free(transaction: Transaction, session: SessionRecord) -> None:
-    """Raise Conflict unless the session can take a task now."""
-    if session.status.is_final:
-        raise Conflict(f"The session has ended ({session.status}) and takes no more tasks; make a new one.")
+    """Raise Conflict unless the session can take a task now.
+
+    One that is kept alive is a conversation, which goes on after its browser is gone, until it is stopped on purpose.
+    """
+    if (
+        session.is_closed
+        or session.lifecycle is Lifecycle.EXPIRED
+        or not (session.keep_alive or not session.status.is_final)
+    ):
+        state = session.lifecycle or session.status
+        raise Conflict(f"The session has ended ({state}) and takes no more tasks; make a new one.")
     latest = await run_rows.find_latest_run(transaction, session.id)
     if latest is not None and latest.status is not RunStatus.ENDED:
         raise Conflict("The session is busy with a task; wait until it ends, or stop it with strategy task.")
@@ -200,20 +210,25 @@ async def _stop_waiting(transaction: Transaction, session_id: UUID, strategy: St
     Returns False when a worker has taken the run up meanwhile.
     """
     session = await session_rows.find_session(transaction, session_id)
+    is_closed = session.is_closed or strategy is StopStrategy.SESSION
     if session.status.is_final:
+        if is_closed != session.is_closed:
+            await session_rows.change_session(transaction, session_id, is_closed=True)
         return True
+    closing = SessionChanges(is_closed=is_closed)
     latest = await run_rows.find_latest_run(transaction, session_id)
     if latest is not None and latest.status is RunStatus.RUNNING:
         return False
-    status = SessionStatus.IDLE if strategy is StopStrategy.TASK else SessionStatus.STOPPED
+    closing["status"] = SessionStatus.IDLE if strategy is StopStrategy.TASK else SessionStatus.STOPPED
+    closing["lifecycle"] = None
     if latest is None or latest.status is RunStatus.ENDED:
-        await session_rows.change_session(transaction, session_id, status=status)
+        await session_rows.change_session(transaction, session_id, **closing)
         return True
     await run_rows.change_run(
         transaction, latest.id, status=RunStatus.ENDED, ended_at=utc_now(), ending=Ending.STOPPED, is_successful=False
     )
     summary = "Stopped while it waited for a free slot."
     finished = RunFinished(ending=Ending.STOPPED, is_successful=False, summary=summary)
-    changes = SessionChanges(status=status, is_successful=False, last_step_summary=summary)
-    await write_event(transaction, session_id, latest.id, finished, changes)
+    closing.update(is_successful=False, last_step_summary=summary)
+    await write_event(transaction, session_id, latest.id, finished, closing)
     return True

@@ -1,3 +1,5 @@
+import asyncio
+from decimal import Decimal
 from uuid import uuid4
 
 import pytest
@@ -199,3 +201,69 @@ async def test_secrets_sealed_with_another_key_have_to_be_sent_again(sessions, e
         await other.create(SessionWish(task="two", session_id=session.id))
     again = await other.create(SessionWish(task="two", session_id=session.id, sensitive_data={"pw": "hunter-23"}))
     assert Seal(b"another secret").open(again.sensitive_data) == {"pw": "hunter-23"}
+
+
+ENDED = [SessionStatus.STOPPED, SessionStatus.ERROR, SessionStatus.TIMED_OUT]
+
+
+@pytest.mark.parametrize("status", ENDED)
+async def test_a_conversation_goes_on_after_its_browser_is_gone(sessions, equipment, status):
+    session = await sessions.create(SessionWish(task="one", keep_alive=True))
+    await _end_run(equipment, session, status, output="old")
+    follow_up = await sessions.create(SessionWish(task="two", session_id=session.id))
+    assert (follow_up.status, follow_up.queue_position, follow_up.output) == (SessionStatus.CREATED, 1, None)
+
+
+@pytest.mark.parametrize("status", [SessionStatus.IDLE, *ENDED])
+async def test_a_conversation_that_was_stopped_on_purpose_is_over(sessions, equipment, status):
+    session = await sessions.create(SessionWish(task="one", keep_alive=True))
+    await _end_run(equipment, session, status, output="kept")
+    stopped = await sessions.stop(session.id)
+    assert (stopped.is_closed, stopped.output) == (True, "kept")
+    with pytest.raises(Conflict, match="ended"):
+        await sessions.create(SessionWish(task="two", session_id=session.id))
+
+
+async def test_of_two_follow_ups_at_once_one_is_taken_and_one_told_that_it_is_busy(sessions, equipment):
+    session = await sessions.create(SessionWish(task="one", keep_alive=True))
+    await _end_run(equipment, session)
+    wishes = [SessionWish(task=task, session_id=session.id) for task in ("two", "three")]
+    taken = await asyncio.gather(*map(sessions.create, wishes), return_exceptions=True)
+    assert sorted(type(one).__name__ for one in taken) == ["Conflict", "SessionRecord"]
+    assert len(await sessions.list_runs(session.id)) == 2
+
+
+async def _spend(equipment, session, amount):
+    async def write(transaction):
+        await change_session(transaction, session.id, more_cost_usd=Decimal(amount))
+
+    await equipment.database.writer.submit(write)
+
+
+async def test_each_task_of_a_conversation_gets_the_first_cap_again_beyond_what_was_spent(sessions, equipment):
+    session = await sessions.create(SessionWish(task="one", keep_alive=True, max_cost_usd=Decimal("0.5")))
+    await _spend(equipment, session, "0.123456")
+    await _end_run(equipment, session)
+    follow_up = await sessions.create(SessionWish(task="two", session_id=session.id))
+    assert follow_up.max_cost_usd == Decimal("0.63")
+    await _end_run(equipment, session)
+    named = await sessions.create(SessionWish(task="three", session_id=session.id, max_cost_usd=Decimal("0.2")))
+    assert named.max_cost_usd == Decimal("0.2")
+    await _end_run(equipment, session)
+    assert (await sessions.create(SessionWish(task="four", session_id=session.id))).max_cost_usd == Decimal("0.63")
+
+
+async def test_a_session_that_is_not_kept_alive_keeps_its_cap(sessions, equipment):
+    session = await sessions.create(SessionWish(task="one", max_cost_usd=Decimal("0.5")))
+    await _spend(equipment, session, "0.4")
+    await _end_run(equipment, session)
+    assert (await sessions.create(SessionWish(task="two", session_id=session.id))).max_cost_usd == Decimal("0.5")
+
+
+async def test_caps_written_for_other_prices_are_scaled_and_rounded_up_to_the_cent(sessions, equipment):
+    rules = ModelRules(equipment.keys, cost_factor=Decimal("0.3"))
+    scaling = Sessions(equipment.database, equipment.hub, Dispatcher(equipment), rules, equipment.seal)
+    session = await scaling.create(SessionWish(task="one", keep_alive=True, max_cost_usd=Decimal("0.55")))
+    assert session.max_cost_usd == Decimal("0.17")
+    await _end_run(equipment, session)
+    assert (await scaling.create(SessionWish(task="2", session_id=session.id))).max_cost_usd == Decimal("0.17")
