@@ -112,6 +112,28 @@ class Browser:
         self.tabs.explain = relay.problem_of
         relay.on_refusal = lambda address, reason: self.tabs.refused(Refusal(str(address), reason))
 
+    async def take_on(self, policy: Policy, downloads_dir: Path) -> None:
+        """Work by another policy and with another folder for downloads from now on; raises BrowserLost.
+
+        Tabs with pages that this policy does not let be opened are closed.
+        """
+        self.policy = policy
+        self.tabs.use(policy)
+        asking = self._gate.use(policy)
+        await self.tabs.end_apart()
+        try:
+            await self.downloads.move(downloads_dir)
+            await asking
+            for tab in [tab for tab in self.tabs if not policy.allows(tab.url)]:
+                await self.close_tab(tab.tab_id)
+        except CdpError as error:
+            raise BrowserLost(f"The browser did not take on the task ({error.message}).") from error
+
+    async def warm_up(self) -> None:
+        """Take a first picture, which takes half a second longer than those after it; raises BrowserLost."""
+        with suppress(CdpError):
+            await self.cdp.send("Page.captureScreenshot", {"format": "jpeg"}, self.tab.session_id)
+
     @property
     def dialog(self) -> DialogView | None:
         """The native dialog that stops the current tab, if any."""

@@ -61,6 +61,11 @@ class Downloads:
             params = {"behavior": "allowAndName", "downloadPath": str(self.folder.absolute()), "eventsEnabled": True}
         await self._cdp.send("Browser.setDownloadBehavior", params)
 
+    async def move(self, folder: Path) -> None:
+        """Let downloads go to another folder from now on."""
+        self.folder = folder
+        await self.open()
+
     @property
     def all(self) -> tuple[Download, ...]:
         """Every download, oldest first."""

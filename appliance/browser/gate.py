@@ -51,6 +51,11 @@ class Gate:
         """Send the command that begins interception."""
         return self._cdp.post("Fetch.enable", {"patterns": self._policy.interception_patterns()})
 
+    def use(self, policy: Policy) -> "asyncio.Future[dict[str, Any]]":
+        """Judge by another policy from now on; returns the command that has the browser ask accordingly."""
+        self._policy = policy
+        return self.open()
+
     def _paused(self, params: dict[str, Any], session_id: str) -> None:
         if session_id:
             # Somebody else's interception on a tab's session.

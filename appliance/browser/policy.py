@@ -83,6 +83,14 @@ class Policy:
         if not self.is_own_page(url):
             self._check_host(address)
 
+    def allows(self, url: str) -> bool:
+        """Whether an address may be opened, as far as its name tells; pages of the browser itself may stay."""
+        try:
+            self.check_url(url)
+        except ActionRefused:
+            return not url.startswith(("http:", "https:"))
+        return True
+
     async def check_reachable(self, url: str, *, is_passive: bool = False) -> None:
         """As `check_url`, and for a name also every address it resolves to.
 

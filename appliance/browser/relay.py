@@ -79,6 +79,20 @@ class Relay:
             "--webrtc-ip-handling-policy=disable_non_proxied_udp",
         )
 
+    def narrow(self, allowed_domains: tuple[str, ...]) -> None:
+        """Allow these domains from now on, all of them when there are none; `policy` is another one afterwards.
+
+        What was judged good by others counts no more, and connections that go on are cut.
+        """
+        if allowed_domains == self.policy.allowed_domains:
+            return
+        self.policy = replace(self.policy, allowed_domains=allowed_domains)
+        self._expected.clear()
+        self._own_pages.clear()
+        self._problems.clear()
+        for tunnel in tuple(self._tunnels):
+            tunnel.abort()
+
     def expect(self, url: str) -> None:
         """Let connections to the host of an address through that was judged good as a whole."""
         address = parse_address(url) if url.partition(":")[0] in DEFAULT_PORTS else None

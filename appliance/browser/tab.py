@@ -100,6 +100,10 @@ class Tab:
         self._is_focused = False
         self._reporting: asyncio.Future[dict[str, Any]] | None = None
 
+    def use(self, policy: Policy) -> None:
+        """Judge by another policy from now on which addresses may be opened here."""
+        self._policy = policy
+
     def set_up(self) -> None:
         """Send, without waiting, what makes the tab report what it does."""
         self._reporting = self.frames.set_up(self.session_id)

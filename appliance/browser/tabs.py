@@ -93,6 +93,13 @@ class Tabs:
                 self._sort_out()
         return self._apart[made["targetId"]]
 
+    def use(self, policy: Policy) -> None:
+        """Judge by another policy from now on, and forget what was refused by the one before."""
+        self._policy = policy
+        self.refusals.clear()
+        for tab in (*self, *self._apart.values()):
+            tab.use(policy)
+
     def close_apart(self, tab: Tab) -> None:
         """Close a tab apart, without waiting for it."""
         self._closing.add(tab.target_id)

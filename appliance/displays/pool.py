@@ -27,6 +27,7 @@ log = structlog.get_logger()
 @dataclass
 class _Lease:
     slot: Slot
+    is_resting: bool = False
     viewers: int = 0
     grace: asyncio.TimerHandle | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -56,6 +57,17 @@ class SlotPool:
     def leased(self) -> tuple[Slot, ...]:
         """The slots that are held, by number."""
         return tuple(self._leases[number].slot for number in sorted(self._leases))
+
+    @property
+    def at_work(self) -> int:
+        """How many slots are held by somebody who does something there."""
+        return sum(not lease.is_resting for lease in self._leases.values())
+
+    def rest(self, slot: Slot, *, is_resting: bool = True) -> None:
+        """Note that the slot stays held but nothing is done there for now, or that there is again."""
+        lease = self._leases.get(slot.number)
+        if lease is not None and lease.slot == slot:
+            lease.is_resting = is_resting
 
     def try_lease(self) -> Slot | None:
         """Hold the first free slot; None when all are held."""

@@ -128,7 +128,7 @@ def make_keeper(run: RunRecord, folders: SessionFolders) -> Callable[[Screenshot
 
 def make_pressure(pool: SlotPool) -> Pressure:
     """Return how hard the machine is pressed, whose slots say how many sessions are at work."""
-    return Pressure(sessions=lambda: len(pool.leased), stall=read_stall)
+    return Pressure(sessions=lambda: pool.at_work, stall=read_stall)
 
 
 def make_captchas(settings: Settings) -> Captchas | None:

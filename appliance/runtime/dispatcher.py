@@ -1,4 +1,8 @@
-"""Gives waiting runs to free slots, oldest first, and keeps track of the workers that hold one."""
+"""Gives waiting runs their browsers, each in its turn, and keeps track of the workers that hold one.
+
+A run of a session whose browser is parked goes on in that. Any other takes the blank browser or a free slot; where
+there is neither, the browser that was parked first gives way.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -13,6 +17,9 @@ from appliance.persistence.queue import queued_runs
 from appliance.persistence.records import RunRecord
 from appliance.runtime.endings import SHUT_DOWN, STOPS
 from appliance.runtime.equipment import Equipment
+from appliance.runtime.held import HeldBrowser
+from appliance.runtime.parking import Parking
+from appliance.runtime.warming import Warming
 from appliance.runtime.worker import Worker
 from appliance.words import StopStrategy
 
@@ -34,6 +41,13 @@ class Dispatcher:
         self._tasks: set[asyncio.Task[None]] = set()
         self._announced: set[UUID] = set()
         self._loop: asyncio.Task[None] | None = None
+        self._parking = Parking(equipment, self.wake)
+        self._warming = Warming(equipment, self.wake)
+
+    @property
+    def taken(self) -> int:
+        """How many slots sessions hold, working or parked; a blank browser is nobody's."""
+        return len(self._equipment.pool.leased) - self._warming.held
 
     def start(self) -> None:
         """Begin to dispatch, with what already waits."""
@@ -45,19 +59,27 @@ class Dispatcher:
         self._bell.set()
 
     def find_slot(self, session_id: UUID) -> Slot | None:
-        """Return the slot that the session's run holds at this moment, or None."""
+        """Return the slot with the session's browser, at work or parked, or None."""
         worker = self._find_worker(session_id)
-        return None if worker is None else worker.slot
+        return self._parking.find_slot(session_id) if worker is None else worker.slot
+
+    def release(self, session_id: UUID) -> bool:
+        """Close the session's parked browser, which takes a moment; returns whether there was one."""
+        return self._parking.release(session_id)
 
     async def stop(self, session_id: UUID, strategy: StopStrategy) -> None:
-        """End the session's run if a worker holds it, and return once that is written down."""
+        """End the session's run if a worker holds it, and return once that is written down.
+
+        With the whole session its parked browser is closed, too.
+        """
         worker = self._find_worker(session_id)
-        if worker is None:
-            return
-        worker.halt(STOPS[strategy])
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_SETTLE_CAP):
-                await worker.settled.wait()
+        if worker is not None:
+            worker.halt(STOPS[strategy])
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_SETTLE_CAP):
+                    await worker.settled.wait()
+        if strategy is StopStrategy.SESSION:
+            self._parking.release(session_id)
 
     async def close(self) -> None:
         """Take on nothing more, interrupt the runs and wait until their browsers are gone, a few seconds at most.
@@ -69,12 +91,12 @@ class Dispatcher:
             await asyncio.wait({self._loop})
         for worker in self._workers.values():
             worker.halt(SHUT_DOWN)
-        if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=_CLOSE_CAP)
-            for task in late:
-                task.cancel()
-            if late:
-                log.warning("runs did not come to an end in time", count=len(late))
+        resting = {asyncio.create_task(part.close()) for part in (self._parking, self._warming)}
+        _, late = await asyncio.wait(self._tasks | resting, timeout=_CLOSE_CAP)
+        for task in late:
+            task.cancel()
+        if late:
+            log.warning("runs did not come to an end in time", count=len(late))
 
     async def _dispatch(self) -> None:
         while True:
@@ -90,15 +112,41 @@ class Dispatcher:
 
     async def _dispatch_waiting(self) -> None:
         async with self._equipment.database.read() as transaction:
-            waiting = [run for run in await queued_runs(transaction) if run.id not in self._workers]
-        while waiting and (slot := self._equipment.pool.try_lease()) is not None:
-            self._begin(waiting.pop(0), slot)
+            queued = await queued_runs(transaction)
+        waiting: list[RunRecord] = []
+        for run in queued:
+            # A session's browser may be about to be parked: its next run waits for that, and not in the queue.
+            if run.id in self._workers or self._find_worker(run.session_id) is not None:
+                continue
+            if (parked := self._parking.take(run.session_id)) is not None:
+                self._begin(Worker.following(self._equipment, run, parked, self._parking))
+            else:
+                waiting.append(run)
+        while waiting and (held := self._find_browser()) is not None:
+            self._begin(Worker(self._equipment, waiting.pop(0), held, self._parking))
+        self._make_room(len(waiting))
+        if not waiting:
+            self._warming.fill()
         self._announced &= {run.id for run in waiting}
         for position, run in enumerate(waiting, start=1):
             await self._announce(run, position)
 
-    def _begin(self, run: RunRecord, slot: Slot) -> None:
-        worker = Worker(self._equipment, run, slot)
+    def _find_browser(self) -> HeldBrowser | None:
+        """Return a browser for a run: the blank one, or a new one on a free slot."""
+        if (held := self._warming.take()) is not None:
+            return held
+        slot = self._equipment.pool.try_lease()
+        return None if slot is None else HeldBrowser(self._equipment, slot)
+
+    def _make_room(self, waiting: int) -> None:
+        """Let as many parked browsers give way as there are runs for which no slot is about to become free."""
+        leaving = self._parking.leaving + self._warming.leaving
+        leaving += sum(worker.is_leaving for worker in self._workers.values())
+        while leaving < waiting and self._parking.release_oldest():
+            leaving += 1
+
+    def _begin(self, worker: Worker) -> None:
+        run = worker.run
         self._workers[run.id] = worker
         task = asyncio.create_task(self._work(worker), name=f"run {run.id}")
         self._tasks.add(task)

@@ -1,4 +1,4 @@
-"""The phases of a run that hold something of the machine: each is entered, and undoes itself when it is left.
+"""What a run and its browser hold of the machine: each is entered, and undoes itself when it is left.
 
 Undoing is capped in time and never raises, so that one part that does not let go cannot keep the others.
 """
@@ -8,10 +8,8 @@ import shutil
 import time
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from uuid import UUID
 
 import structlog
 
@@ -26,33 +24,17 @@ from appliance.models.base import Model
 from appliance.models.catalog import ModelEntry
 from appliance.models.providers import open_model
 from appliance.persistence.database import Database, Transaction
+from appliance.persistence.ids import new_id
 from appliance.persistence.processes import forget_process, remember_process
-from appliance.persistence.records import ProcessRecord, SessionRecord
+from appliance.persistence.records import ProcessRecord
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders, browsers_dir
 from appliance.runtime.processes import read_start_ticks
 from appliance.workspaces.sandbox import Sandbox
 
 _UNDO_CAP = 8.0
-_SCREEN = (1920, 1080)
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a run works: its session, its slot and its folders."""
-
-    session: SessionRecord
-    run_id: UUID
-    slot: Slot
-    folders: SessionFolders
-
-    @property
-    def screen(self) -> tuple[int, int]:
-        """Width and height of the display in pixels."""
-        wished = (self.session.screen_width, self.session.screen_height)
-        return (wished[0] or _SCREEN[0], wished[1] or _SCREEN[1])
 
 
 class Laps:
@@ -100,10 +82,10 @@ async def room_for_scripts(equipment: Equipment) -> AsyncGenerator[asyncio.Task[
 
 
 @asynccontextmanager
-async def user_data_dir(equipment: Equipment, run_id: UUID) -> AsyncGenerator[Path]:
+async def user_data_dir(equipment: Equipment) -> AsyncGenerator[Path]:
     """A fresh folder for a browser, deleted afterwards."""
-    # Chromium opens a socket in there, whose path must be short: of the id, the random end is enough.
-    folder = browsers_dir(equipment.settings) / run_id.hex[-12:]
+    # Chromium opens a socket in there, whose path must be short: of an id, the random end is enough.
+    folder = browsers_dir(equipment.settings) / new_id().hex[-12:]
     try:
         await asyncio.to_thread(folder.mkdir, parents=True, mode=0o700)
     except OSError as error:
@@ -115,9 +97,9 @@ async def user_data_dir(equipment: Equipment, run_id: UUID) -> AsyncGenerator[Pa
 
 
 @asynccontextmanager
-async def way_out(equipment: Equipment, place: Place) -> AsyncGenerator[Relay]:
-    """The relay that all connections of the browser go through, closed afterwards."""
-    relay = await Relay.open(replace(equipment.policy, allowed_domains=place.session.allowed_domains))
+async def way_out(equipment: Equipment) -> AsyncGenerator[Relay]:
+    """The relay that all connections of a browser go through, closed afterwards."""
+    relay = await Relay.open(equipment.policy)
     try:
         yield relay
     finally:
@@ -125,13 +107,15 @@ async def way_out(equipment: Equipment, place: Place) -> AsyncGenerator[Relay]:
 
 
 @asynccontextmanager
-async def chromium_on(equipment: Equipment, place: Place, folder: Path, relay: Relay) -> AsyncGenerator[Chromium]:
+async def chromium_on(
+    equipment: Equipment, slot: Slot, screen: tuple[int, int], folder: Path, relay: Relay
+) -> AsyncGenerator[Chromium]:
     """Chromium on the slot's display, written down so that a restart could find it, ended afterwards."""
-    settings, (width, height) = equipment.settings, place.screen
+    settings, (width, height) = equipment.settings, screen
     options = ChromiumOptions(
         path=settings.chromium_path,
-        display=place.slot.display,
-        cdp_port=place.slot.cdp_port,
+        display=slot.display,
+        cdp_port=slot.cdp_port,
         user_data_dir=folder,
         width=width,
         height=height,
@@ -140,25 +124,21 @@ async def chromium_on(equipment: Equipment, place: Place, folder: Path, relay: R
     )
     chromium = await Chromium.start(options)
     try:
-        async with _remembered(equipment.database, chromium.pgid, place.session.id):
+        async with _remembered(equipment.database, chromium.pgid):
             yield chromium
     finally:
         await _undo("chromium", chromium.stop())
 
 
 @asynccontextmanager
-async def attached(place: Place, chromium: Chromium, relay: Relay) -> AsyncGenerator[Browser]:
-    """The connection to the browser, closed afterwards."""
+async def attached(slot: Slot, screen: tuple[int, int], chromium: Chromium, relay: Relay) -> AsyncGenerator[Browser]:
+    """The connection to the browser, closed afterwards; it downloads nothing before it is told where to."""
 
     async def grab_display() -> Screenshot:
-        return Screenshot(await grab(place.slot.display), "image/jpeg", *place.screen)
+        return Screenshot(await grab(slot.display), "image/jpeg", *screen)
 
     browser = await Browser.attach(
-        chromium.websocket_url,
-        policy=relay.policy,
-        downloads_dir=place.folders.downloads,
-        chromium_exited=chromium.exited,
-        grab=grab_display,
+        chromium.websocket_url, policy=relay.policy, chromium_exited=chromium.exited, grab=grab_display
     )
     browser.use_relay(relay)
     try:
@@ -168,9 +148,9 @@ async def attached(place: Place, chromium: Chromium, relay: Relay) -> AsyncGener
 
 
 @asynccontextmanager
-async def _remembered(database: Database, pgid: int, session_id: UUID) -> AsyncGenerator[None]:
+async def _remembered(database: Database, pgid: int) -> AsyncGenerator[None]:
     """Write the group down beside what follows, since no browser need wait for the disk; strike it off at the end."""
-    process = ProcessRecord(pgid, "chromium", read_start_ticks(pgid) or 0, session_id)
+    process = ProcessRecord(pgid, "chromium", read_start_ticks(pgid) or 0)
 
     async def write(transaction: Transaction) -> None:
         await remember_process(transaction, process)
@@ -186,9 +166,13 @@ async def _remembered(database: Database, pgid: int, session_id: UUID) -> AsyncG
         await _undo("process record", database.writer.submit(strike_off))
 
 
-def _load(equipment: Equipment, entry: ModelEntry) -> Model:
-    """Import what an idle server does not carry and open the model; runs in a thread."""
+def load_agents() -> None:
+    """Import what an idle server does not carry; for a thread."""
     import_module("appliance.runtime.agents")
+
+
+def _load(equipment: Equipment, entry: ModelEntry) -> Model:
+    load_agents()
     return open_model(entry, equipment.keys)
 
 

@@ -1,19 +1,17 @@
 """Works on one run from beginning to end, in phases that each undo themselves.
 
-folders → display and Chromium (the agent's parts load beside them) → attachment → agent → settling → release.
+folders → browser, new or waiting (the agent's parts load beside it) → agent → settling → parking or release.
 Whatever goes wrong, the run gets one ending with one sentence, and the slot comes back.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 
 from appliance.agent.outcome import Outcome
-from appliance.browser.connection import Browser
 from appliance.displays.slot import Slot
 from appliance.errors import BrowserLost, DatabaseUnavailable, NotFound, PilothouseError
 from appliance.events import RunStarted
@@ -26,24 +24,16 @@ from appliance.persistence.database import Transaction
 from appliance.persistence.records import RunRecord, SessionRecord
 from appliance.persistence.runs import change_run, find_run, list_runs
 from appliance.persistence.sessions import SessionChanges, find_session
-from appliance.runtime.endings import Halt, failed, halt_of, halted, loss_of, status_after
+from appliance.runtime.endings import STOPS, Halt, failed, halt_of, halted, loss_of, status_after
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders
-from appliance.runtime.phases import (
-    Laps,
-    Place,
-    attached,
-    chromium_on,
-    loading_model,
-    make_folders,
-    room_for_scripts,
-    user_data_dir,
-    way_out,
-)
+from appliance.runtime.held import HeldBrowser, screen_of
+from appliance.runtime.parking import Parked, Parking
+from appliance.runtime.phases import Laps, loading_model, make_folders
 from appliance.runtime.settling import Tally, settle
+from appliance.runtime.stubborn import submit_stubbornly
 from appliance.sensitive import SensitiveData
-from appliance.words import RunStatus, SessionStatus
-from appliance.workspaces.sandbox import Sandbox
+from appliance.words import Lifecycle, RunStatus, SessionStatus, StopStrategy
 
 if TYPE_CHECKING:
     from appliance.agent.loop import Agent
@@ -51,28 +41,49 @@ if TYPE_CHECKING:
 
 _CANCEL_CAP = 3.0
 _LAST_WORDS = 0.5
-_PAUSES = (0.5, 1.0, 2.0, 4.0)
 
 log = structlog.get_logger()
 
 
 class Worker:
-    """One run on one leased slot. `settled` is set once the run's ending is written, before its browser is gone.
+    """One run in one browser, which is parked or closed afterwards.
 
+    `settled` is set once the run's ending is written and the browser is parked, if it is, but before it is gone.
     `is_put_off` says that the run still waits, since the database could not take its beginning down.
     """
 
-    def __init__(self, equipment: Equipment, run: RunRecord, slot: Slot) -> None:
+    def __init__(self, equipment: Equipment, run: RunRecord, held: HeldBrowser, parking: Parking) -> None:
         self.run = run
-        self.slot = slot
         self.settled = asyncio.Event()
         self.is_put_off = False
         self._equipment = equipment
+        self._held = held
+        self._parking = parking
+        self._parked: Parked | None = None
+        self._is_kept = False
+        self._is_stuck = False
         self._halt: Halt | None = None
         self._halted = asyncio.Event()
         self._agent: Agent | Replay | None = None
         self._tally: Tally | None = None
         self._sensitive = SensitiveData()
+
+    @classmethod
+    def following(cls, equipment: Equipment, run: RunRecord, parked: Parked, parking: Parking) -> "Worker":
+        """Return the worker of a run that goes on in its session's parked browser."""
+        worker = cls(equipment, run, parked.held, parking)
+        worker._parked = parked
+        return worker
+
+    @property
+    def slot(self) -> Slot:
+        """The slot that the run holds."""
+        return self._held.slot
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the run is over and its slot about to become free."""
+        return self.settled.is_set() and not self._is_kept
 
     def halt(self, halt: Halt) -> None:
         """End the run from outside; the first order counts."""
@@ -81,19 +92,28 @@ class Worker:
             self._halted.set()
 
     async def work(self) -> None:
-        """Do the run and release the slot; never raises but for cancellation."""
+        """Do the run and let go of the browser; never raises but for cancellation."""
         try:
             async with AsyncExitStack() as undo:
-                undo.push_async_callback(self._equipment.pool.release, self.slot)
                 session = await self._claim()
-                if session is not None:
+                if session is None:
+                    self._put_back()
+                else:
                     outcome = await self._reach_outcome(session, undo)
                     await self._settle(session, outcome)
-                    self.settled.set()
+                self.settled.set()
         except Exception:
             log.exception("a run did not come to a clean end", run=str(self.run.id))
         finally:
             self.settled.set()
+            if not self._is_kept:
+                await self._held.close()
+
+    def _put_back(self) -> None:
+        """Leave a parked browser as it was found, since the run does not begin."""
+        if self._parked is not None and self._held.is_usable:
+            self._is_kept = True
+            self._parking.park(self.run.session_id, self._parked.run_id, self._held, self._parked.memory)
 
     async def _claim(self) -> SessionRecord | None:
         """Mark the run as running and return its session; None when it does not wait any more."""
@@ -104,9 +124,8 @@ class Worker:
                 return None
             await change_run(transaction, run.id, status=RunStatus.RUNNING, started_at=utc_now())
             started = RunStarted(slot=self.slot.number)
-            await write_event(
-                transaction, run.session_id, run.id, started, SessionChanges(status=SessionStatus.RUNNING)
-            )
+            changes = SessionChanges(status=SessionStatus.RUNNING, lifecycle=None)
+            await write_event(transaction, run.session_id, run.id, started, changes)
             return await find_session(transaction, run.session_id)
 
         try:
@@ -132,6 +151,7 @@ class Worker:
                 self._agent.interrupt(halt_of(self._halt))
             attempt.cancel()
             await asyncio.wait({attempt}, timeout=_CANCEL_CAP)
+            self._is_stuck = not attempt.done()
         fault = attempt.exception() if attempt.done() and not attempt.cancelled() else asyncio.CancelledError()
         if fault is None:
             return attempt.result()
@@ -143,60 +163,58 @@ class Worker:
 
     async def _attempt(self, session: SessionRecord, undo: AsyncExitStack) -> Outcome:
         """Enter the phases one after the other and work until the run has its outcome."""
-        equipment = self._equipment
-        place = Place(session, self.run.id, self.slot, SessionFolders.of(equipment.settings, session.id))
+        equipment, held = self._equipment, self._held
+        folders = SessionFolders.of(equipment.settings, session.id)
         entry = find_model(session.model, equipment.keys)
         if session.sensitive_data is not None:
             secrets = await asyncio.to_thread(equipment.seal.open, session.sensitive_data)
             self._sensitive = SensitiveData.read(secrets, session.allowed_domains)
         laps = Laps()
         opening = await undo.enter_async_context(loading_model(equipment, entry))
-        scripts = await undo.enter_async_context(room_for_scripts(equipment))
-        await make_folders(place.folders)
-        folder = await undo.enter_async_context(user_data_dir(equipment, self.run.id))
+        await make_folders(folders)
         laps.mark("folders")
-        await equipment.pool.prepare(self.slot, *place.screen)
-        laps.mark("display")
-        relay = await undo.enter_async_context(way_out(equipment, place))
-        chromium = await undo.enter_async_context(chromium_on(equipment, place, folder, relay))
-        laps.mark("chromium")
-        browser = await undo.enter_async_context(attached(place, chromium, relay))
-        laps.mark("attach")
+        await held.open(screen_of(session))
+        laps.mark("browser")
+        await held.adopt(session)
+        laps.mark("adoption")
         model = await opening
         laps.mark("model")
-        agent = await self._assemble(place, entry, browser, model, await scripts)
+        agent = await self._assemble(session, folders, entry, model)
+        laps.mark("agent")
         log.info("browser is ready", run=str(self.run.id), slot=self.slot.number, milliseconds=laps.times)
-        return await self._run_agent(agent, browser)
+        return await self._run_agent(agent)
 
     async def _assemble(
-        self, place: Place, entry: ModelEntry, browser: Browser, model: Model, sandbox: Sandbox | None
+        self, session: SessionRecord, folders: SessionFolders, entry: ModelEntry, model: Model
     ) -> "Agent | Replay":
         from appliance.runtime import agents  # noqa: PLC0415  (loaded by now, in the background)
 
         async with self._equipment.database.read() as transaction:
-            turns = await list_runs(transaction, place.session.id)
+            turns = await list_runs(transaction, session.id)
         earlier = tuple(turn for turn in turns if turn.number < self.run.number and turn.status is RunStatus.ENDED)
         self._tally = Tally(self._equipment, self.run, entry)
-        outlets = agents.make_outlets(self.run, entry, place.folders, self._tally)
+        outlets = agents.make_outlets(self.run, entry, folders, self._tally)
         is_reviewed = self._equipment.settings.reviewer
-        assignment = agents.assign(place.session, self.run, earlier, is_reviewed=is_reviewed)
-        context = agents.make_context(assignment, browser, model, place.folders, self._sensitive)
-        context.keep_picture = agents.make_keeper(self.run, place.folders)
+        assignment = agents.assign(session, self.run, earlier, is_reviewed=is_reviewed)
+        context = agents.make_context(assignment, self._held.browser, model, folders, self._sensitive)
+        context.keep_picture = agents.make_keeper(self.run, folders)
         context.pressure = agents.make_pressure(self._equipment.pool)
-        context.sandbox = sandbox
+        context.sandbox = await self._held.open_sandbox()
         context.captchas = agents.make_captchas(self._equipment.settings)
         source = self.run.replays
         if source is None:
             self._agent = agents.assemble(assignment, context, outlets)
         else:
-            folders = SessionFolders.of(self._equipment.settings, source.session_id)
-            self._agent = await asyncio.to_thread(agents.assemble_replay, source, folders, assignment, context, outlets)
+            recorded = SessionFolders.of(self._equipment.settings, source.session_id)
+            self._agent = await asyncio.to_thread(
+                agents.assemble_replay, source, recorded, assignment, context, outlets
+            )
         return self._agent
 
-    async def _run_agent(self, agent: "Agent | Replay", browser: Browser) -> Outcome:
+    async def _run_agent(self, agent: "Agent | Replay") -> Outcome:
         """Let the agent work; when its browser goes away while it waits for something else, it need not wait on."""
         working = asyncio.create_task(agent.run(), name=f"agent {self.run.id}")
-        lost = asyncio.create_task(browser.lost.wait())
+        lost = asyncio.create_task(self._held.browser.lost.wait())
         try:
             await asyncio.wait({working, lost}, return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
@@ -213,10 +231,7 @@ class Worker:
         return self._with_spending(failed(loss))
 
     async def _explain_loss(self) -> BrowserLost:
-        if await self._equipment.pool.is_display_up(self.slot):
-            what = "Chromium ended without warning"
-        else:
-            what = f"The display of slot {self.slot.number} ended and took the browser with it"
+        what = await self._held.explain_loss()
         return BrowserLost(f"{what} in the middle of the run; what was done until then is kept, start the task again.")
 
     def _with_spending(self, outcome: Outcome) -> Outcome:
@@ -240,7 +255,7 @@ class Worker:
         )
 
     async def _settle(self, session: SessionRecord, outcome: Outcome) -> None:
-        """Write the ending; a session that was deleted meanwhile needs none."""
+        """Write the ending and park the browser that is to stay; a session that was deleted meanwhile needs neither."""
         outcome = self._sensitive.redact_all(outcome)
         status = status_after(outcome, keep_alive=session.keep_alive)
         if self._halt is not None and outcome.ending is self._halt.ending:
@@ -249,23 +264,24 @@ class Worker:
         if self._tally is not None:
             await self._tally.flush()
             untold = self._tally.untold(outcome)
+        is_kept = self._may_stay(session)
+        untold["lifecycle"] = Lifecycle.PARKED if is_kept else None
 
         async def write(transaction: Transaction) -> None:
             await settle(transaction, self.run, outcome, status, untold)
 
         try:
-            await self._submit_stubbornly(write)
+            await submit_stubbornly(self._equipment.database, write, f"the ending of run {self.run.id}")
         except NotFound:
             log.info("a run ended in a deleted session", run=str(self.run.id))
+            is_kept = False
+        if is_kept:
+            self._is_kept = True
+            self._parking.park(session.id, self.run.id, self._held)
         self._equipment.hub.signal(session.id)
         log.info("run ended", run=str(self.run.id), ending=outcome.ending, steps=outcome.steps, summary=outcome.summary)
 
-    async def _submit_stubbornly(self, write: Callable[[Transaction], Coroutine[Any, Any, None]]) -> None:
-        """Write even when the database is out of order for a few seconds: an ending that is lost never comes again."""
-        for pause in _PAUSES:
-            try:
-                return await self._equipment.database.writer.submit(write)
-            except DatabaseUnavailable as error:
-                log.error("the ending of a run could not be written yet", run=str(self.run.id), reason=error.message)
-                await asyncio.sleep(pause)
-        return await self._equipment.database.writer.submit(write)
+    def _may_stay(self, session: SessionRecord) -> bool:
+        """Whether the browser stays for the session's next task: it lives, and nobody wants the session to end."""
+        is_ended = self._halt is not None and self._halt is not STOPS[StopStrategy.TASK]
+        return session.keep_alive and self._held.is_usable and not is_ended and not self._is_stuck

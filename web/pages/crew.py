@@ -7,4 +7,4 @@ from web.views import Crew
 def count_crew(appliance: Appliance) -> Crew:
     """Return the count of this moment."""
     total = appliance.settings.max_concurrent_sessions
-    return Crew(taken=total - appliance.pool.free, total=total)
+    return Crew(taken=appliance.dispatcher.taken, total=total)

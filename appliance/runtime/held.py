@@ -1,0 +1,132 @@
+"""A browser that is held: a leased slot with its display, Chromium, way out, connection and place for scripts.
+
+It belongs to no run and no session until one adopts it, and can be adopted again.
+"""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import structlog
+
+from appliance.browser.connection import Browser
+from appliance.browser.relay import Relay
+from appliance.displays.slot import Slot
+from appliance.errors import BrowserLost
+from appliance.persistence.records import SessionRecord
+from appliance.runtime.equipment import Equipment
+from appliance.runtime.folders import SessionFolders
+from appliance.runtime.phases import Laps, attached, chromium_on, room_for_scripts, user_data_dir, way_out
+from appliance.workspaces.sandbox import Sandbox
+
+SCREEN = (1920, 1080)
+"""Width and height in pixels of a display whose session asks for no other."""
+
+log = structlog.get_logger()
+
+
+def screen_of(session: SessionRecord) -> tuple[int, int]:
+    """Return width and height of the display that the session wants, in pixels."""
+    return (session.screen_width or SCREEN[0], session.screen_height or SCREEN[1])
+
+
+class HeldBrowser:
+    """One browser on a slot that is leased for it; closing it gives the slot back.
+
+    `laps` are the milliseconds of the phases of its last start.
+    """
+
+    def __init__(self, equipment: Equipment, slot: Slot) -> None:
+        self.slot = slot
+        self.laps = Laps()
+        self._equipment = equipment
+        self._screen = SCREEN
+        self._undo = AsyncExitStack()
+        self._opening: asyncio.Task[None] | None = None
+        self._browser: Browser | None = None
+        self._relay: Relay | None = None
+        self._scripts: asyncio.Task[Sandbox | None] | None = None
+
+    @property
+    def browser(self) -> Browser:
+        """The connection; raises BrowserLost unless `open` has succeeded."""
+        if self._browser is None:
+            raise BrowserLost("The browser of this run is not open; start the task again.")
+        return self._browser
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the browser is open and, as far as is known, alive."""
+        return self._browser is not None and not self._browser.lost.is_set()
+
+    async def open(self, screen: tuple[int, int] = SCREEN) -> None:
+        """Return once there is a living browser on a display of `screen` pixels, width and height.
+
+        One that is there or just being started is taken as it is, if it fits; otherwise it is started anew. Raises
+        BrowserUnavailable or another MachineFault; what was begun is undone by `close`.
+        """
+        if self._screen != screen or not (self.is_usable or self._is_opening):
+            await self._undo_all()
+            self._screen = screen
+            self._opening = asyncio.create_task(self._open(), name=f"opening slot {self.slot.number}")
+        if self._opening is not None:
+            # Whoever stops waiting must not take the browser from another; `close` ends the start.
+            await asyncio.shield(self._opening)
+
+    async def adopt(self, session: SessionRecord) -> None:
+        """Work for this session: in its allowed domains only, and with its folder for downloads.
+
+        The folder must be there. Raises BrowserLost.
+        """
+        browser, relay = self.browser, self._relay
+        assert relay is not None
+        self._equipment.pool.rest(self.slot, is_resting=False)
+        relay.narrow(session.allowed_domains)
+        folders = SessionFolders.of(self._equipment.settings, session.id)
+        await browser.take_on(relay.policy, folders.downloads)
+
+    async def open_sandbox(self) -> Sandbox | None:
+        """Return where scripts run beside this browser, None on a machine that cannot have that."""
+        return None if self._scripts is None else await asyncio.shield(self._scripts)
+
+    def rest(self) -> None:
+        """Note that nobody works in the browser for now."""
+        self._equipment.pool.rest(self.slot)
+
+    async def explain_loss(self) -> str:
+        """Return a clause on why the browser has gone."""
+        if await self._equipment.pool.is_display_up(self.slot):
+            return "Chromium ended without warning"
+        return f"The display of slot {self.slot.number} ended and took the browser with it"
+
+    async def close(self) -> None:
+        """End everything and give the slot back, also in the middle of a start; twice does no harm."""
+        try:
+            await self._undo_all()
+        finally:
+            await self._equipment.pool.release(self.slot)
+
+    @property
+    def _is_opening(self) -> bool:
+        return self._opening is not None and not self._opening.done()
+
+    async def _undo_all(self) -> None:
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            opening.cancel()
+            await asyncio.gather(opening, return_exceptions=True)
+        self._browser = self._relay = self._scripts = None
+        await self._undo.aclose()
+
+    async def _open(self) -> None:
+        """Enter the phases one after the other."""
+        equipment, slot, undo = self._equipment, self.slot, self._undo
+        self.laps = laps = Laps()
+        self._scripts = await undo.enter_async_context(room_for_scripts(equipment))
+        folder = await undo.enter_async_context(user_data_dir(equipment))
+        await equipment.pool.prepare(slot, *self._screen)
+        laps.mark("display")
+        relay = self._relay = await undo.enter_async_context(way_out(equipment))
+        chromium = await undo.enter_async_context(chromium_on(equipment, slot, self._screen, folder, relay))
+        laps.mark("chromium")
+        self._browser = await undo.enter_async_context(attached(slot, self._screen, chromium, relay))
+        laps.mark("attach")
