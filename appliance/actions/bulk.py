@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
@@ -21,6 +21,7 @@ from appliance.errors import ActionFailed
 from appliance.store.drafting import draft_rows
 from appliance.store.evidence import Sighting
 from appliance.store.pages import PageRead
+from appliance.store.texts import page_key
 from appliance.words import ReceiptStatus
 
 PAGES_PER_CALL = 48
@@ -62,16 +63,27 @@ def _chosen(context: ActionContext, parameters: ReadPages) -> list[str]:
     """Return the addresses to be read now; what is beyond the limit waits in the queue, before what waited there."""
     links = context.links
     if parameters.urls is not None:
-        wanted = list(dict.fromkeys(url.strip() for url in parameters.urls if url.strip()))
+        wanted = _pages_of(url.strip() for url in parameters.urls if url.strip())
         waiting = [url for url in links.queue if url not in set(wanted)]
         links.panel = parameters.frame_url_contains or ""
     else:
-        wanted, waiting = [url for url in links.queue if url not in links.read], []
+        wanted, waiting, had = links.unread(links.queue), [], len(links.queue)
+        if had and not wanted:
+            links.queue = []
+            raise ActionFailed("All pages that waited were read already; name urls to read one again.")
         links.panel = parameters.frame_url_contains or links.panel
     if not wanted:
         raise ActionFailed("No page waits to be read: collect links with find_links first, or name urls.")
     links.queue = [*wanted[PAGES_PER_CALL:], *waiting]
     return wanted[:PAGES_PER_CALL]
+
+
+def _pages_of(urls: Iterable[str]) -> list[str]:
+    """Return the addresses of different pages: of those that differ in a place of the page only, the first."""
+    pages: dict[str, str] = {}
+    for url in urls:
+        pages.setdefault(page_key(url), url)
+    return list(pages.values())
 
 
 class _Reading:

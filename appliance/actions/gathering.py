@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.actions.envelope import envelope
+from appliance.actions.page_files import set_aside
 from appliance.browser.growth import Gathered, gather_links
 from appliance.browser.links import LinkFilter
 from appliance.browser.patterns import match_all
 from appliance.store.evidence import Sighting
 from appliance.store.links import FoundLink
+from appliance.store.texts import is_same_page, page_key
 from appliance.words import ReceiptStatus
 
 FILE = "found_links.json"
@@ -59,8 +61,9 @@ async def _find_links(context: ActionContext, parameters: FindLinks) -> Receipt:
     gathered = context.sensitive.redact_all(gathered)
     links = _web_links(gathered.links)
     kept = _visible(_once(await _filtered(context, parameters, links)))
+    aside = _set_aside(context, kept)
     _take(context, gathered, kept)
-    note = _note(context.browser.tab.url, parameters, gathered, kept)
+    note = _note(context, parameters, gathered, kept) + aside
     note += await _hint(context, parameters, links, kept)
     await context.tell("found_links", note)
     status = ReceiptStatus.OK if kept.links else ReceiptStatus.NO_EFFECT
@@ -111,11 +114,7 @@ def _take(context: ActionContext, gathered: Gathered, kept: _Kept) -> None:
     """Keep what was found for those who read the pages next, and all of it as evidence."""
     url = context.browser.tab.url
     context.links.found = kept.links
-    queue: dict[str, str] = {}
-    for link in kept.links:
-        queue.setdefault(urldefrag(link.url).url, link.url)
-    queue.pop(urldefrag(url).url, None)
-    context.links.queue = list(queue.values())
+    context.links.queue = context.links.unread(link.url for link in kept.links if not is_same_page(link.url, url))
     context.links.panel = ""
     texts = dict.fromkeys(link.row or link.text for link in gathered.links)
     sighting = Sighting(
@@ -129,6 +128,24 @@ def _take(context: ActionContext, gathered: Gathered, kept: _Kept) -> None:
     context.evidence.see(sighting)
 
 
+def _set_aside(context: ActionContext, kept: _Kept) -> str:
+    """Keep the links found before under another name when some of them wait still; returns a sentence about it."""
+    found = {link.url for link in kept.links}
+    waiting = [url for url in context.links.unread(context.links.queue) if url not in found]
+    if not waiting or not found:
+        return ""
+    name = set_aside(context.scratchpad, FILE)
+    where = f"; {name} has them" if name else ""
+    return f" {len(waiting)} found before wait no longer{where}: name them as urls of read_pages if they belong."
+
+
+def _read_before(context: ActionContext, kept: _Kept) -> str:
+    own = context.browser.tab.url
+    pages = {page_key(link.url) for link in kept.links if not is_same_page(link.url, own)}
+    count = len(pages) - len(context.links.queue)
+    return f" {count} of them were read before." if count else ""
+
+
 def _entry(link: FoundLink, page_url: str) -> dict[str, Any]:
     entry: dict[str, Any] = {"url": link.url, "text": link.text[:SHOWN_TEXT]}
     if link.frame:
@@ -138,13 +155,15 @@ def _entry(link: FoundLink, page_url: str) -> dict[str, Any]:
     return entry
 
 
-def _note(url: str, parameters: FindLinks, gathered: Gathered, kept: _Kept) -> str:
+def _note(context: ActionContext, parameters: FindLinks, gathered: Gathered, kept: _Kept) -> str:
+    url, waiting = context.browser.tab.url, len(context.links.queue)
     given = parameters.model_dump(exclude_none=True)
     which = f" for {', '.join(f'{name} {value!r}' for name, value in given.items())}" if given else ""
     if not kept.links:
         note = f"No link{which} on {url}."
     else:
-        note = f"Found {len(kept.links)} link(s){which} on {url}, kept in {FILE} and queued for read_pages."
+        queued = f" and queued for read_pages.{_read_before(context, kept)}" if waiting else "; all were read before."
+        note = f"Found {len(kept.links)} link(s){which} on {url}, kept in {FILE}{queued}"
     others = Counter(urlsplit(link.url).netloc for link in kept.links)
     if len(kept.links) >= FLAGGED_FROM and len(others) > 1:
         (main, _), *rest = others.most_common()

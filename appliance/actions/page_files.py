@@ -16,7 +16,7 @@ TEXT_LIMITS = (60_000, 20_000, 6_000, 1_500)
 
 def write_pages(scratchpad: Scratchpad, pages: Sequence[PageRead]) -> None:
     """Write the pages as [{url, title, text, jsonld, links}], those that could not be read as {url, error}."""
-    _set_aside(scratchpad, PAGES_FILE)
+    set_aside(scratchpad, PAGES_FILE)
     for limit in TEXT_LIMITS:
         text = json.dumps([_entry(page, limit) for page in pages], ensure_ascii=False)
         data = text.encode(errors="replace")
@@ -27,7 +27,7 @@ def write_pages(scratchpad: Scratchpad, pages: Sequence[PageRead]) -> None:
 
 def write_rows(scratchpad: Scratchpad, rows: Sequence[dict[str, Any]]) -> None:
     """Write the drafted rows."""
-    _set_aside(scratchpad, DRAFT_FILE)
+    set_aside(scratchpad, DRAFT_FILE)
     scratchpad.write(DRAFT_FILE, json.dumps(list(rows), ensure_ascii=False, indent=1))
 
 
@@ -54,11 +54,12 @@ def _entry(page: PageRead, limit: int) -> dict[str, Any]:
     return entry
 
 
-def _set_aside(scratchpad: Scratchpad, name: str) -> None:
-    """Keep what an earlier call wrote under a number, so that nothing that was read is lost."""
+def set_aside(scratchpad: Scratchpad, name: str) -> str:
+    """Keep what an earlier call wrote under a number, so that nothing is lost; returns the name, "" without a file."""
     names = {entry.name for entry in scratchpad.listing()}
     if name not in names:
-        return
+        return ""
     stem = name.removesuffix(".json")
     number = next(number for number in range(1, len(names) + 2) if f"{stem}_{number}.json" not in names)
     scratchpad.write(f"{stem}_{number}.json", scratchpad.read(name))
+    return f"{stem}_{number}.json"

@@ -245,6 +245,30 @@ async def test_what_is_beyond_one_call_waits_and_a_bare_call_goes_on(hands: Hand
     assert "find_links first" in third.text
 
 
+async def test_places_of_one_page_and_what_was_read_meanwhile_are_not_read_again(hands: Hands) -> None:
+    await hands.open("bulk/list")
+    one, two, three = (hands.site.url(f"/bulk/item?n={number}") for number in (1, 2, 3))
+    first = await hands.act("read_pages", urls=[one, f"{one}#top", f" {one} ", f"{two}#a", two])
+    assert "Read 2 of 2" in first.text
+    assert [page["url"] for page in pages(hands)] == [one, f"{two}#a"]
+    hands.context.links.queue = [two, three, f"{three}#end"]
+    second = await hands.act("read_pages")
+    assert "Read 1 of 1" in second.text
+    assert "more wait" not in second.text
+    hands.context.links.queue = [one, two]
+    third = await hands.act("read_pages")
+    assert third.status is ReceiptStatus.FAILED
+    assert "were read already" in third.text
+    assert hands.context.links.queue == []
+
+
+async def test_views_of_one_document_behind_the_hash_are_pages_of_their_own(hands: Hands) -> None:
+    await hands.open("bulk/list")
+    urls = [hands.site.url(f"/bulk/item?n=1#/view/{number}") for number in (1, 2)]
+    receipt = await hands.act("read_pages", urls=urls)
+    assert "Read 2 of 2" in receipt.text
+
+
 async def test_a_huge_page_and_malformed_linked_data_are_read_as_far_as_they_go(hands: Hands) -> None:
     await hands.open("bulk/list")
     urls = [hands.site.url("/bulk/huge?megabytes=10"), hands.site.url("/bulk/item?n=2&malformed")]

@@ -111,3 +111,35 @@ async def test_a_notice_says_what_was_found(hands: Hands) -> None:
     await hands.open("bulk/list?count=4")
     receipt = await hands.act("find_links")
     assert notices == [("found_links", receipt.text)]
+
+
+async def test_pages_that_are_told_apart_by_what_follows_the_hash_alone_are_all_queued(hands: Hands) -> None:
+    tail = '<li><a href="#/lamp/1">One</a> <a href="#/lamp/2">Two</a> <a href="#!/lamp/3">Three</a></li>'
+    await hands.open(f"bulk/list?count=0&tail={tail.replace('#', '%23')}")
+    await hands.act("find_links", selector="#list")
+    assert [url.partition("#")[2] for url in hands.context.links.queue] == ["/lamp/1", "/lamp/2", "!/lamp/3"]
+
+
+async def test_what_was_read_before_is_not_queued_again_and_that_is_told(hands: Hands) -> None:
+    await hands.open("bulk/list?count=3")
+    await hands.act("read_pages", urls=[hands.site.url(f"/bulk/item?n={number}") for number in (1, 3)])
+    receipt = await hands.act("find_links", href_contains="item")
+    assert "queued for read_pages. 2 of them were read before." in receipt.text
+    assert hands.context.links.queue == [hands.site.url("/bulk/item?n=2")]
+    assert len(hands.context.links.found) == 3
+    await hands.act("read_pages")
+    receipt = await hands.act("find_links", href_contains="item")
+    assert "all were read before" in receipt.text
+    assert hands.context.links.queue == []
+
+
+async def test_what_was_found_before_and_not_read_is_told_to_wait_no_longer_and_stays_in_a_file(hands: Hands) -> None:
+    await hands.open("bulk/list?count=6")
+    await hands.act("find_links", href_contains="item")
+    await hands.act("read_pages", urls=[hands.site.url("/bulk/item?n=1")])
+    await hands.open("bulk/list?count=2&tail=<li><a href=/bulk/item?n=9>Lamp 9</a></li>")
+    receipt = await hands.act("find_links", href_contains="item")
+    assert "4 found before wait no longer; found_links_1.json has them" in receipt.text
+    before = json.loads(hands.context.scratchpad.read("found_links_1.json"))
+    assert len(before) == 6
+    assert hands.context.links.queue == [hands.site.url(f"/bulk/item?n={number}") for number in (2, 9)]
