@@ -220,7 +220,8 @@ async def _stop_waiting(transaction: Transaction, session_id: UUID, strategy: St
     if latest is not None and latest.status is RunStatus.RUNNING:
         return False
     closing["status"] = SessionStatus.IDLE if strategy is StopStrategy.TASK else SessionStatus.STOPPED
-    closing["lifecycle"] = None
+    if session.lifecycle is not Lifecycle.PARKED or strategy is StopStrategy.SESSION:
+        closing["lifecycle"] = None
     if latest is None or latest.status is RunStatus.ENDED:
         await session_rows.change_session(transaction, session_id, **closing)
         return True
