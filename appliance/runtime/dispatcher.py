@@ -81,6 +81,16 @@ class Dispatcher:
         if strategy is StopStrategy.SESSION:
             self._parking.release(session_id)
 
+    async def pause(self, session_id: UUID) -> bool:
+        """Let the session's run stand still; returns whether it has one that does now. Raises NotFound."""
+        worker = self._find_worker(session_id)
+        return worker is not None and await worker.pause()
+
+    async def resume(self, session_id: UUID) -> bool:
+        """Let the session's run go on; returns whether it has one that does now. Raises NotFound."""
+        worker = self._find_worker(session_id)
+        return worker is not None and await worker.resume()
+
     async def close(self) -> None:
         """Take on nothing more, interrupt the runs and wait until their browsers are gone, a few seconds at most.
 

@@ -14,11 +14,12 @@ import structlog
 from appliance.agent.outcome import Outcome
 from appliance.displays.slot import Slot
 from appliance.errors import BrowserLost, DatabaseUnavailable, NotFound, PilothouseError
-from appliance.events import RunStarted
+from appliance.events import Notice, RunStarted
 from appliance.feed.writer import write_event
 from appliance.models.base import Model
 from appliance.models.catalog import ModelEntry
 from appliance.models.providers import find_model
+from appliance.pause import Pause
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Transaction
 from appliance.persistence.records import RunRecord, SessionRecord
@@ -60,6 +61,7 @@ class Worker:
         self._held = held
         self._parking = parking
         self._parked: Parked | None = None
+        self._pause = Pause()
         self._is_kept = False
         self._is_stuck = False
         self._halt: Halt | None = None
@@ -90,6 +92,40 @@ class Worker:
         if self._halt is None:
             self._halt = halt
             self._halted.set()
+
+    async def pause(self) -> bool:
+        """Let the run stand still and tell the feed; returns False when it has not begun or is over."""
+        if self.settled.is_set() or self._halt is not None:
+            return False
+        if not self._pause.pause():
+            return True
+        if await self._tell(Notice(code="paused", text="The run is paused."), Lifecycle.PAUSED):
+            return True
+        self._pause.resume()
+        return False
+
+    async def resume(self) -> bool:
+        """Let the run go on and tell the feed; returns False when it is over."""
+        if self.settled.is_set() or self._halt is not None:
+            return False
+        if self._pause.is_paused:
+            await self._tell(Notice(code="resumed", text="The run goes on."), None)
+            self._pause.resume()
+        return True
+
+    async def _tell(self, notice: Notice, lifecycle: Lifecycle | None) -> bool:
+        """Write the notice with the session's lifecycle; returns False when the run is not going on."""
+        run = self.run
+
+        async def write(transaction: Transaction) -> bool:
+            if (await find_run(transaction, run.id)).status is not RunStatus.RUNNING:
+                return False
+            await write_event(transaction, run.session_id, run.id, notice, SessionChanges(lifecycle=lifecycle))
+            return True
+
+        is_told = await self._equipment.database.writer.submit(write)
+        self._equipment.hub.signal(run.session_id)
+        return is_told
 
     async def work(self) -> None:
         """Do the run and let go of the browser; never raises but for cancellation."""
@@ -200,6 +236,7 @@ class Worker:
         context.keep_picture = agents.make_keeper(self.run, folders)
         context.pressure = agents.make_pressure(self._equipment.pool)
         context.sandbox = await self._held.open_sandbox()
+        context.pause = self._pause
         context.captchas = agents.make_captchas(self._equipment.settings)
         source = self.run.replays
         if source is None:
