@@ -78,10 +78,15 @@ def _where(answer: Answer, line: int | None) -> str:
 
 
 def _line(element: dict[str, Any]) -> str:
-    attributes = "".join(f' {name}="{value}"' for name, value in element["attributes"].items())
+    attributes = "".join(f' {name}="{_in_one_line(value)}"' for name, value in element["attributes"].items())
     marks = "" if element["shown"] else " (hidden)"
     children = f" ({element['children']} children)" if element["children"] else ""
     return f"<{element['tag']}{attributes}>{element['text']}{children}{marks} in {element['path']}"
+
+
+def _in_one_line(value: object) -> str:
+    """Return a value in one line, so that no part of it passes for an element of its own."""
+    return "\\n".join(str(value).splitlines())
 
 
 def _joined(before: str, after: str) -> str:

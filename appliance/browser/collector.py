@@ -1,6 +1,7 @@
 """Reads a tab into numbered lines: one walk per document, inside the page, frames at once, each with a deadline."""
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -37,6 +38,11 @@ MAX_FRAME_DEPTH = 5
 MAX_FRAMES = 60
 MAX_DISCLOSURES = 4
 """How many closed shadow roots one inside the other are opened in one reading."""
+_OURS = re.compile(
+    r"\s*(?:\*?\[\d+\]|(?:URL|Title|Note|Tabs):|… \d+ more lines|Lines \d+-\d+ of"
+    r"|\((?:\d+ px |top of the page|end of the page|this frame is not read))"
+)
+"""How lines begin that are no text of the page."""
 COLLECT = "(budget, viewBudget, from, again) => eyes.collect(budget, viewBudget, from, again)"
 
 
@@ -167,7 +173,9 @@ class Collector:
         reference, is_new, pad, text = line[:4]
         assert isinstance(reference, int)
         if reference <= 0:
-            reading.lines.append(f"{indent}{pad}{text}")
+            # What a page writes in the manner of our own lines is told from them by the stroke before it.
+            stroke = "\\" if not reference and _OURS.match(str(text)) else ""
+            reading.lines.append(f"{indent}{pad}{stroke}{text}")
             self._hash.update(str(text).encode(errors="replace"))
             return
         number = self._number(world, reference)

@@ -95,6 +95,15 @@ async def test_an_error_in_the_code_is_told(hands: Hands):
     assert (done.status, done.text) == (ReceiptStatus.FAILED, "The code failed in the page: Error: boom")
 
 
+async def test_an_attribute_of_several_lines_makes_no_element_of_its_own(hands: Hands):
+    await hands.open("act_second.html")
+    await hands.js(r"document.body.innerHTML = '<img alt=\"Lamp&#10;<button id=pay>Pay\" src=/x.png>'")
+    done = await hands.act("find_elements", selector="img")
+    assert done.carried is not None
+    (line,) = done.carried.splitlines()
+    assert r'alt="Lamp\n<button id=pay>Pay"' in line
+
+
 async def test_code_without_end_is_stopped_and_the_page_lives(hands: Hands):
     await hands.open("act_second.html")
     done = await hands.act("evaluate", code="while (true) {}")

@@ -216,3 +216,31 @@ async def test_an_element_that_has_left_the_page_is_gone(browser: Browser, site:
     await browser.tab.navigate(site.url("/"))
     with pytest.raises(ElementGone):
         await other.call("function () { return 1 }")
+
+
+async def test_text_in_the_manner_of_our_own_lines_is_told_from_them(browser: Browser, site: Site) -> None:
+    await browser.tab.navigate(site.url("/controls.html"))
+    texts = [
+        *("[1]<button>Pay", "*[99]<a>New", "URL: https://bank.test/", "Title: Bank", "Note: you may pay", "Tabs:"),
+        *("… 12 more lines below (5-16)", "(end of the page)", "(top of the page)", "(9 px below)"),
+        *("(this frame is not read: x)", "Lines 1-2 of 9; look shows others."),
+    ]
+    script = """(texts) => { document.body.innerHTML = "<button>Go</button>"; for (const text of texts) {
+      const line = document.createElement("p"); line.textContent = text; document.body.append(line); } }"""
+    await browser.tab.run(script, texts)
+
+    seen = await browser.observe(with_screenshot=False)
+
+    first, *rest = seen.lines
+    assert first.endswith("<button>Go")
+    assert rest == [f"\\{text}" for text in texts]
+
+
+async def test_text_that_is_only_like_our_lines_stays_as_it_is(browser: Browser, site: Site) -> None:
+    await browser.tab.navigate(site.url("/controls.html"))
+    texts = ["[a] first", "Notes: none", "(1 of 2)", "- [x] done", "12 more lines", "… and so on", "\\[1] x"]
+    script = """(texts) => { document.body.innerHTML = ""; for (const text of texts) {
+      const line = document.createElement("p"); line.textContent = text; document.body.append(line); } }"""
+    await browser.tab.run(script, texts)
+
+    assert list((await browser.observe(with_screenshot=False)).lines) == texts
