@@ -109,12 +109,7 @@ def _unlisted(context: ActionContext, store: AnswerStore) -> list[str]:
 
 def _captured(context: ActionContext, fields: set[str]) -> list[str]:
     """Return keys of the pages' linked data that resemble the open fields, each with the field it may be."""
-    try:
-        text = context.scratchpad.read(PAGES_FILE)
-        pages: Any = json.loads(text) if len(text) <= _MAX_PAGES else []
-    except (ActionFailed, ValueError, RecursionError):
-        return []
-    keys = dict.fromkeys(_keys(pages, 5))
+    keys = _stated(context)
     hints = [
         f"{key} (it may be {field})"
         for field in sorted(fields)
@@ -122,6 +117,21 @@ def _captured(context: ActionContext, fields: set[str]) -> list[str]:
         if key != field and (_resembles(key, field) or _resembles(field, key))
     ]
     return hints[:_MAX_HINTS]
+
+
+def _stated(context: ActionContext) -> tuple[str, ...]:
+    """Return the keys of the pages' linked data; a file of pages is read once as long as it stays as it is."""
+    gate = context.gate
+    try:
+        status = context.scratchpad.path_of(PAGES_FILE).lstat()
+        stamp = (status.st_mtime_ns, status.st_size)
+        if gate.stated[0] != stamp:
+            text = context.scratchpad.read(PAGES_FILE)
+            pages: Any = json.loads(text) if len(text) <= _MAX_PAGES else []
+            gate.stated = (stamp, tuple(dict.fromkeys(_keys(pages, 5))))
+    except (ActionFailed, OSError, ValueError, RecursionError):
+        return ()
+    return gate.stated[1]
 
 
 def _keys(value: Any, depth: int) -> Iterator[str]:

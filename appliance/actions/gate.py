@@ -13,13 +13,15 @@ class Gate:
     """How often in a row the answer went back, and for what else it did once.
 
     `filled` is how many writes the store had taken right after a whole answer came out of the text of done: as long as
-    nothing else is written, such a text may replace it.
+    nothing else is written, such a text may replace it. `stated` are the names that the file of pages has values for,
+    with the time and the size of the file that they were read from.
     """
 
     bounces: int = 0
     told_links: bool = False
     told_refused: int = 0
     filled: int | None = None
+    stated: tuple[tuple[int, int], tuple[str, ...]] = ((0, 0), ())
     _most: int = -1
     _fewest_gaps: int = 0
 

@@ -5,6 +5,8 @@ cancellation of `run`; what was produced until then is told by `outcome_so_far`.
 """
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -201,10 +203,23 @@ class Agent:
     async def _send(self, request: ModelRequest, clock: StepClock) -> None:
         step = self._step
         self._outlets.step_asked(step, text_of(request))
-        reply = await self._asking.ask(step, request, clock)
+        async with self._tracing():
+            reply = await self._asking.ask(step, request, clock)
         self._briefing.note(reply)
         step.planning_tokens = self._budget.take_tokens()
         await self._outlets.step_planned(step, reply)
+
+    @asynccontextmanager
+    async def _tracing(self) -> AsyncGenerator[None]:
+        """Find out meanwhile where the values of the answer were read: no ending, whenever it comes, waits for it."""
+        store = self._context.store
+        tracing = asyncio.create_task(store.trace()) if store is not None else None
+        try:
+            yield
+        finally:
+            if tracing is not None:
+                tracing.cancel()
+                await asyncio.gather(tracing, return_exceptions=True)
 
     async def _judge(self, step: Step) -> None:
         """Look whether the run gets anywhere, and have the answer handed in when it does not."""

@@ -133,10 +133,10 @@ class AnswerStore:
         return tuple(islice(defects_of(self.schema, self.value, absent), MAX_DEFECTS))
 
     async def trace(self) -> None:
-        """Find where the values were read, and let others have their turn after each item; spares `provenance` it."""
+        """Find where the values were read, and let others have their turn again and again; spares `provenance` it."""
         for row in (self._root, *self._items.rows):
-            self._tracer.trace_row(row)
-            await asyncio.sleep(0)
+            for _ in self._tracer.portions(row):
+                await asyncio.sleep(0)
 
     def provenance(self) -> dict[str, Provenance | Absence]:
         """Return where the values were read, or why they are absent, by JSON pointer; nothing of what was not found."""

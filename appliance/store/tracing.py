@@ -1,9 +1,14 @@
 """Traces the values of an answer to where they were read, when that is asked for or before it would be forgotten."""
 
+from collections.abc import Iterator
+
 from appliance.store.evidence import Evidence, Provenance
 from appliance.store.facts import split_words
 from appliance.store.pointers import leaves
 from appliance.store.rows import Origin, Row
+
+PORTION = 50
+"""Values that are traced at a time, in a few milliseconds."""
 
 
 class Tracer:
@@ -22,8 +27,24 @@ class Tracer:
 
     def trace_row(self, row: Row) -> None:
         """Trace every value of a row that is not traced yet."""
-        for name in row.origins:
-            self.trace(row, name)
+        for _ in self.portions(row):
+            pass
+
+    def portions(self, row: Row) -> Iterator[None]:
+        """Trace every value of a row that is not traced yet, a portion at each turn."""
+        for name, origin in tuple(row.origins.items()):
+            if name in row.traced or name not in row.value:
+                continue
+            found: dict[str, Provenance] = {}
+            for number, (pointer, value) in enumerate(tuple(leaves(row.value[name])), 1):
+                if (place := self._place(value, name, origin)) is not None:
+                    found[pointer] = place
+                if number % PORTION == 0:
+                    yield
+            if row.origins.get(name) is origin:
+                # It was not written anew meanwhile.
+                row.traced[name] = found
+        yield
 
     def trace(self, row: Row, name: str) -> dict[str, Provenance]:
         """Return where the values of a field were read, by their pointers inside the field."""

@@ -178,11 +178,13 @@ async def _attend(wire: Wire, number: int, functions: Functions, outcome: Script
     """Do what a piece asks for until it has ended; calls of one script are done one after the other where they must."""
     calls: set[asyncio.Task[None]] = set()
     room = asyncio.Semaphore(_AT_ONCE)
+    printed, left = [outcome.printed], MOST_KEPT - len(outcome.printed)
     try:
         while True:
             said = await _hear(wire, calls)
             if isinstance(said, Printed):
-                outcome.printed += said.text[: MOST_KEPT - len(outcome.printed)]
+                printed += [said.text[:left]] if left > 0 else []
+                left -= len(said.text)
             elif isinstance(said, Call):
                 if len(calls) >= _MOST_WAITING:
                     raise Gone("it asked for too much at once")
@@ -192,6 +194,7 @@ async def _attend(wire: Wire, number: int, functions: Functions, outcome: Script
             elif not isinstance(said, Finished):
                 raise Gone("it sent what is no message")
     finally:
+        outcome.printed = "".join(printed)
         for call in calls:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)

@@ -65,16 +65,20 @@ def open_display() -> Generator[str]:
 def open_browser(display: str) -> Generator[BrowserContext]:
     """Start Chromium by Playwright on the display and yield its context."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(
-            folder,
-            executable_path="/usr/bin/chromium",
-            headless=False,
-            no_viewport=True,
-            env={**os.environ, "DISPLAY": display},
-            args=list(FLAGS),
-        )
+        context = playwright.chromium.launch_persistent_context(folder, **_options(display))
         yield context
         context.close()
+
+
+def _options(display: str) -> dict[str, Any]:
+    """Return how Chromium is started: with a window on the display, like the product's."""
+    return {
+        "executable_path": "/usr/bin/chromium",
+        "headless": False,
+        "no_viewport": True,
+        "env": {**os.environ, "DISPLAY": display},
+        "args": list(FLAGS),
+    }
 
 
 def time_start() -> float:
@@ -113,14 +117,7 @@ def time_extract(url: str, count: int) -> Extraction:
 async def _extract(url: str, count: int, display: str) -> tuple[float, float]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         async with async_playwright() as playwright:
-            context = await playwright.chromium.launch_persistent_context(
-                folder,
-                executable_path="/usr/bin/chromium",
-                headless=False,
-                no_viewport=True,
-                env={**os.environ, "DISPLAY": display},
-                args=list(FLAGS),
-            )
+            context = await playwright.chromium.launch_persistent_context(folder, **_options(display))
             begun = time.perf_counter()
             page = context.pages[0]
             await page.goto(url)

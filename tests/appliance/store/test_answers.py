@@ -1,3 +1,4 @@
+import asyncio
 import json
 from typing import Any
 
@@ -316,6 +317,23 @@ def test_nested_values_and_odd_names_have_their_own_pointers():
     store.set_field("a/b~c", {"height": 30, "x": [1]})
     store.set_field("of", ["brass", "gold", "linen"])
     assert set(store.provenance()) == {"/a~1b~0c/height", "/of/0", "/of/2"}
+
+
+async def test_values_are_traced_in_portions_and_one_that_is_written_anew_meanwhile_is_traced_anew():
+    evidence = Evidence()
+    see(evidence, LIST, "Made of brass and linen, 30 cm")
+    store = make_store({"properties": {"made": {"type": "object"}}}, evidence)
+    store.set_field("made", {"of": ["brass"] * 1_000})
+    turns = 0
+    tracing = asyncio.create_task(store.trace())
+    while not tracing.done():
+        turns += 1
+        if turns == 3:
+            store.set_field("made", {"of": ["linen", "gold", "brass"]})
+        await asyncio.sleep(0)
+    await tracing
+    assert turns > 15
+    assert set(store.provenance()) == {"/made/of/0", "/made/of/2"}
 
 
 def test_what_is_let_go_of_the_evidence_is_traced_before():
