@@ -7,13 +7,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
-from litestar.connection import ASGIConnection
+from litestar.connection import ASGIConnection, Request
 from litestar.handlers.base import BaseRouteHandler
 
-from appliance.errors import NotAuthenticated, TooManyRequests
+from appliance.errors import NotAuthenticated, NotFound, TooManyRequests
 from appliance.persistence.database import Database
 from appliance.persistence.keys import find_key, hash_key
+from appliance.persistence.records import Payer
+from appliance.persistence.sessions import find_team_of
+from appliance.persistence.teams import find_first_team
 from appliance.settings import Settings
 
 KEY_HEADER = "X-Browser-Use-API-Key"
@@ -78,7 +82,11 @@ class KeyThrottle:
 
 
 class KeyGate:
-    """Lets requests with a valid key pass; a guard for the routers of the API."""
+    """Lets requests with a valid key pass; a guard for the routers of the API.
+
+    Leaves in the connection's state who pays, `payer`: None for the bootstrap key, which belongs to no team and may see
+    them all. With any other key, another team's session is as good as absent.
+    """
 
     def __init__(self, settings: Settings, database: Database, throttle: KeyThrottle | None = None) -> None:
         self._open_to_all = settings.allow_insecure_no_auth
@@ -91,7 +99,11 @@ class KeyGate:
         return self
 
     async def guard(self, connection: ASGIConnection[Any, Any, Any, Any], _handler: BaseRouteHandler) -> None:
-        """Raise NotAuthenticated without a valid key, TooManyRequests after too many wrong ones."""
+        """Raise NotAuthenticated without a valid key, TooManyRequests after too many wrong ones.
+
+        Raises NotFound where the path names another team's session.
+        """
+        connection.state.payer = None
         if self._open_to_all:
             return
         key = _read_key(connection)
@@ -99,20 +111,35 @@ class KeyGate:
             raise NotAuthenticated(f"Send an API key in the header {KEY_HEADER} or as a bearer token.")
         address = connection.client.host if connection.client else "unknown"
         # A right key always passes, so that a guesser behind the same proxy locks nobody out.
-        if not await self._is_valid(key):
+        try:
+            payer = await self._recognize(key, connection.path_params.get("session_id"))
+        except NotAuthenticated:
             self._throttle.check(address)
             self._throttle.note_failure(address)
-            raise NotAuthenticated("The API key is not known; check it, or make one with: pilothouse key create NAME")
+            raise
         self._throttle.note_success(address)
+        connection.state.payer = payer
 
-    async def _is_valid(self, key: str) -> bool:
-        if len(key) > _LONGEST_KEY:
-            return False
-        key_hash = hash_key(key)
+    async def _recognize(self, key: str, session_id: UUID | None) -> Payer | None:
+        """Return who pays with this key; raises NotAuthenticated for an unknown one."""
+        key_hash = hash_key(key[:_LONGEST_KEY])
         if self._bootstrap_hash is not None and hmac.compare_digest(key_hash, self._bootstrap_hash):
-            return True
+            return None
         async with self._database.read() as transaction:
-            return await find_key(transaction, key_hash) is not None
+            record = await find_key(transaction, key_hash) if len(key) <= _LONGEST_KEY else None
+            if record is None:
+                raise NotAuthenticated(
+                    "The API key is not known; check it, or make one with: pilothouse key create NAME"
+                )
+            team_id = record.team_id or (await find_first_team(transaction)).id
+            if session_id is not None and await find_team_of(transaction, session_id) != team_id:
+                raise NotFound("Session not found")
+        return Payer(team_id, record.user_id, record.id)
+
+
+def provide_payer(request: Request[Any, Any, Any]) -> Payer | None:
+    """Return who pays for what the request starts; None for who belongs to no team."""
+    return request.state.payer
 
 
 def _read_key(connection: ASGIConnection[Any, Any, Any, Any]) -> str:

@@ -16,7 +16,8 @@ from appliance.persistence import sessions as session_rows
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.ids import new_id
-from appliance.persistence.records import ReplaySource, RunRecord, SessionRecord
+from appliance.persistence.records import Payer, ReplaySource, RunRecord, SessionRecord
+from appliance.persistence.teams import find_first_team
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.folders import SessionFolders
 from appliance.settings import Settings
@@ -30,7 +31,8 @@ KEYLESS = "autopilot"
 class ReplayWish:
     """What a caller asks for; `run` counts the session's runs from 1, by default its last one.
 
-    A `model` is asked where the recorded run asked one beside its steps. `timeout` is in seconds.
+    A `model` is asked where the recorded run asked one beside its steps. `timeout` is in seconds. Without a `payer` the
+    session's team pays.
     """
 
     session_id: UUID
@@ -39,6 +41,7 @@ class ReplayWish:
     keep_alive: bool | None = None
     max_steps: int | None = None
     timeout: float | None = None
+    payer: Payer | None = None
 
 
 class Replays:
@@ -80,7 +83,10 @@ class Replays:
 
         async def write(transaction: Transaction) -> None:
             await session_rows.add_session(transaction, fresh)
-            queued = await run_rows.add_run(transaction, fresh.id, task=run.task, model=entry.name, replays=origin)
+            payer = wish.payer or Payer(source.team_id or (await find_first_team(transaction)).id)
+            queued = await run_rows.add_run(
+                transaction, fresh.id, task=run.task, model=entry.name, replays=origin, payer=payer
+            )
             await write_event(transaction, fresh.id, queued.id, TaskGiven(task=run.task, model=entry.name))
 
         await self._database.writer.submit(write)
@@ -127,6 +133,8 @@ def _copy(source: SessionRecord) -> SessionRecord:
         updated_at=source.updated_at,
         output_schema=source.output_schema,
         max_cost_usd=source.max_cost_usd,
+        allowance_usd=source.allowance_usd,
+        team_id=source.team_id,
         max_steps=source.max_steps,
         timeout=source.timeout,
         screen_width=source.screen_width,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from appliance.errors import Conflict, MachineFault
+from appliance.errors import Conflict, MachineFault, NotFound
 from appliance.events import Notice, RunFinished, TaskGiven
 from appliance.feed.hub import Hub
 from appliance.feed.writer import write_event
@@ -76,10 +76,10 @@ class Sessions:
         async with self._database.read() as transaction:
             return await session_rows.find_session(transaction, session_id)
 
-    async def list_page(self, page: int = 1, page_size: int = 20) -> SessionPage:
-        """Return one page of the sessions, newest first; a page past the end is empty."""
+    async def list_page(self, page: int = 1, page_size: int = 20, team_id: UUID | None = None) -> SessionPage:
+        """Return one page of the sessions, newest first, of one team or of all; a page past the end is empty."""
         async with self._database.read() as transaction:
-            return await session_rows.list_sessions(transaction, page=page, page_size=page_size)
+            return await session_rows.list_sessions(transaction, page=page, page_size=page_size, team_id=team_id)
 
     async def list_runs(self, session_id: UUID) -> tuple[RunRecord, ...]:
         """Return the session's runs, oldest first."""
@@ -138,7 +138,10 @@ class Sessions:
         self._hub.signal(session_id)
 
     async def _continue(self, session_id: UUID, wish: SessionWish) -> SessionRecord:
-        wish, changes = await asyncio.to_thread(self._choose, wish, await self.find(session_id))
+        current = await self.find(session_id)
+        if wish.payer is not None and current.team_id not in (None, wish.payer.team_id):
+            raise NotFound("Session not found")
+        wish, changes = await asyncio.to_thread(self._choose, wish, current)
 
         async def write(transaction: Transaction) -> None:
             session = await session_rows.find_session(transaction, session_id)

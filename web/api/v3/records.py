@@ -14,7 +14,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 from litestar.response import File
 
-from appliance.persistence.records import RunRecord
+from appliance.persistence.records import Payer, RunRecord
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.replays import Replays, ReplayWish
 from appliance.runtime.sessions import Sessions
@@ -114,6 +114,7 @@ async def replay_session(
     replays: NamedDependency[Replays],
     renderer: NamedDependency[Renderer],
     session_id: FromPath[UUID],
+    payer: NamedDependency[Payer | None],
     data: JSONBody[ReplayRequest | None] = None,
 ) -> SessionView:
     """Make a session that does a recorded run again, without a model unless one is named, and return it at once.
@@ -129,6 +130,7 @@ async def replay_session(
             keep_alive=wish.keep_alive,
             max_steps=wish.max_steps,
             timeout=wish.timeout,
+            payer=payer,
         )
     )
     return renderer.render_session(made)

@@ -14,7 +14,7 @@ from web.api.v3.messages import list_messages, stream_messages
 from web.api.v3.records import export_session, get_animation, get_history, replay_session
 from web.api.v3.renderings import Renderer
 from web.api.v3.sessions import create_session, delete_session, get_session, list_sessions, stop_session
-from web.auth import KeyGate
+from web.auth import KeyGate, provide_payer
 
 _HANDLERS = (
     create_session,
@@ -46,6 +46,7 @@ def v3_routers(appliance: Appliance, renderer: Renderer, gate: KeyGate) -> list[
                 "replays": Provide(lambda: appliance.replays, sync_to_thread=False),
                 "hub": Provide(lambda: appliance.hub, sync_to_thread=False),
                 "own_settings": Provide(lambda: appliance.settings, sync_to_thread=False),
+                "payer": Provide(provide_payer, sync_to_thread=False),
                 "renderer": Provide(lambda: renderer, sync_to_thread=False),
             },
             security=[{"apiKey": []}, {"bearer": []}],

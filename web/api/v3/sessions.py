@@ -8,6 +8,7 @@ from litestar import delete, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 
+from appliance.persistence.records import Payer
 from appliance.runtime.sessions import Sessions
 from web.api.v3.renderings import Renderer
 from web.api.v3.shapes.sessions import RunTaskRequest, SessionListView, SessionView, StopRequest
@@ -27,24 +28,26 @@ class SessionExtra(StrEnum):
 async def create_session(
     sessions: NamedDependency[Sessions],
     renderer: NamedDependency[Renderer],
+    payer: NamedDependency[Payer | None],
     data: JSONBody[RunTaskRequest | None] = None,
 ) -> SessionView:
     """Make a session, with a task or without, or give an idle one (sessionId) its next task.
 
     The answer comes at once; read the session until its status is idle, stopped, timed_out or error.
     """
-    return renderer.render_session(await sessions.create(read_wish(data or RunTaskRequest())))
+    return renderer.render_session(await sessions.create(read_wish(data or RunTaskRequest(), payer)))
 
 
 @get("/sessions", responses=PROBLEMS, tags=["sessions"], summary="List sessions")
 async def list_sessions(
     sessions: NamedDependency[Sessions],
     renderer: NamedDependency[Renderer],
+    payer: NamedDependency[Payer | None],
     page: Annotated[int, QueryParameter(ge=1, le=_LAST_PAGE)] = 1,
     page_size: Annotated[int, QueryParameter(ge=1, le=100)] = 20,
 ) -> SessionListView:
     """Return one page of the sessions, newest first; a page past the end is empty."""
-    found = await sessions.list_page(page, page_size)
+    found = await sessions.list_page(page, page_size, payer and payer.team_id)
     views = [renderer.render_session(session, in_list=True) for session in found.sessions]
     return SessionListView(sessions=views, total=found.total, page=page, page_size=page_size)
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast, get_args
 from msgspec import UNSET
 
 from appliance.errors import NotFound, RequestInvalid
-from appliance.persistence.records import FieldWarning
+from appliance.persistence.records import FieldWarning, Payer
 from appliance.runtime.wishes import SessionWish, ThinkingLevel
 from appliance.words import Effort, StopStrategy
 from web.api.v3.shapes.sessions import RunTaskRequest, StopRequest
@@ -28,8 +28,11 @@ _INERT: Mapping[str, str] = {
 }
 
 
-def read_wish(request: RunTaskRequest) -> SessionWish:
-    """Return what is asked for; raises RequestInvalid naming a field, NotFound for an unknown profile or workspace."""
+def read_wish(request: RunTaskRequest, payer: Payer | None = None) -> SessionWish:
+    """Return what is asked for and who pays.
+
+    Raises RequestInvalid naming a field, NotFound for an unknown profile or workspace.
+    """
     _refuse_what_is_missing_here(request)
     level = _read_thinking_level(request)
     return SessionWish(
@@ -50,6 +53,7 @@ def read_wish(request: RunTaskRequest) -> SessionWish:
         allowed_domains=None if request.allowed_domains is None else tuple(request.allowed_domains),
         sensitive_data=request.sensitive_data,
         warnings=_list_warnings(request),
+        payer=payer,
     )
 
 
