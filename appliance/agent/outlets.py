@@ -197,6 +197,7 @@ class Outlets:
                 status_code=outcome.status_code,
                 tokens=outcome.tokens,
                 cost_usd=None if outcome.cost_usd is None else f"{outcome.cost_usd:f}",
+                provenance=outcome.provenance,
             )
         )
 

@@ -104,7 +104,11 @@ class Noted(Entry, frozen=True, tag="noted"):
 
 
 class RunClosed(Entry, frozen=True, tag="run_closed"):
-    """How the run ended; `cost_usd` is what it cost in US dollars, in decimal notation, None where that is unknown."""
+    """How the run ended.
+
+    `cost_usd` is what it cost in US dollars, in decimal notation, None where that is unknown; `provenance` says where
+    the values of its output were read, by JSON pointer.
+    """
 
     ending: Ending
     is_successful: bool
@@ -115,6 +119,7 @@ class RunClosed(Entry, frozen=True, tag="run_closed"):
     status_code: int | None = None
     tokens: TokenCount = TokenCount()
     cost_usd: str | None = None
+    provenance: dict[str, dict[str, Any]] | None = None
 
 
 class ReplayedAction(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -20,11 +20,12 @@ from appliance.agent.assignment import Assignment
 from appliance.agent.budget import Budget
 from appliance.agent.ending import ending_of, failed
 from appliance.agent.metering import MeteredModel
-from appliance.agent.outcome import Outcome, settle
+from appliance.agent.outcome import Leftovers, Outcome, settle
 from appliance.agent.outlets import Outlets
 from appliance.agent.recognition import recognise
 from appliance.agent.record import RecordedReceipt, Replayed, ReplayedAction
 from appliance.agent.recorded import RecordedRun
+from appliance.agent.replay_answer import answer_of
 from appliance.agent.replay_plan import IntendedStep, Intent, plan_replay
 from appliance.agent.replay_report import ReplayReport, compare, unstarted
 from appliance.agent.sight import Sight
@@ -32,6 +33,7 @@ from appliance.agent.step import Plan, PlannedAction, Step
 from appliance.browser.cdp import CdpError
 from appliance.browser.effects import page_function
 from appliance.browser.matching import ElementKeys, Match, search
+from appliance.captcha.probe import find_captchas
 from appliance.errors import (
     ActionFailed,
     ActionInvalid,
@@ -44,8 +46,9 @@ from appliance.errors import (
 )
 from appliance.events import ActionCall, TokenCount
 from appliance.models.base import Reply
-from appliance.words import Completion, Ending, ReceiptStatus
+from appliance.words import Completion, ReceiptStatus
 
+SOLVING = "solve_captcha"
 WAY_IN = "replay_way_in"
 """The call that opens the page where a recorded run began."""
 
@@ -129,6 +132,8 @@ class Replay:
                 await self._take_steps()
         except (PilothouseError, TimeoutError) as fault:
             self._ending = ending_of(fault, self._assignment, is_late=clock.expired())
+            if self._context.store is not None:
+                await self._context.store.trace()
         except Exception as fault:
             self._ending = ending_of(fault, self._assignment)
             raise
@@ -145,14 +150,14 @@ class Replay:
         """Return the outcome of the replay as it stands; one not ended counts as interrupted, else as stopped."""
         ending = self._ending or self._interruption or RunStopped("The replay was stopped.")
         spent = replace(self._budget.spent, steps=self._step.number)
-        if not isinstance(ending, RunDone):
-            output = None if self._assignment.output_schema is not None else self.report.text
-            summary = f"{ending.message} {self.report.summary}"
-            return replace(settle(ending, spent), output=output, summary=summary)
-        outcome = settle(ending, spent, note=self.report.summary)
-        if self.report.completion is Completion.COMPLETE:
-            return outcome
-        return replace(outcome, ending=Ending.DONE, is_successful=False)
+        if isinstance(ending, RunDone):
+            return settle(ending, spent, note=self.report.summary)
+        outcome = settle(ending, spent, leftovers=Leftovers(self._context.store, self._context.partial))
+        output = outcome.output
+        if output is None and self._assignment.output_schema is None:
+            output = self.report.text
+        summary = f"{ending.message} {self.report.summary} {outcome.handover}".strip()
+        return replace(outcome, output=output, summary=summary)
 
     def _close_record(self) -> None:
         try:
@@ -176,13 +181,9 @@ class Replay:
         await self._outlets.notice(f"replay_{report.completion}", report.summary)
         if report.completion is Completion.FAILED:
             raise failed("The recorded run could not be done again.")
-        raise RunDone(report.summary, answer=self._answer(report))
-
-    def _answer(self, report: ReplayReport) -> Any:
-        """Return the recorded answer if everything went as it did then, else the report in the form of a text."""
-        if report.completion is Completion.COMPLETE and self._recorded.is_done:
-            return self._recorded.final_result
-        return None if self._assignment.output_schema is not None else report.text
+        if self._context.store is not None:
+            await self._context.store.trace()
+        raise answer_of(self._recorded, report, self._context)
 
     async def _take_step(self, number: int, intended: IntendedStep) -> None:
         self._step = step = Step(number)
@@ -228,7 +229,7 @@ class Replay:
         """Do one action, several times if need be, and note how it went."""
         before = self._context.browser.tab.url
         receipt, level = await self._attempt(intent, intended)
-        for pause in self._pace.pauses:
+        for pause in self._pace.pauses if self._is_tried_again(intent.call.name) else ():
             if receipt.status not in (ReceiptStatus.FAILED, ReceiptStatus.BLOCKED) or not level:
                 break
             await self._wait_for_change(pause)
@@ -239,8 +240,14 @@ class Replay:
         self._has_failed = report.state == "failed"
         return replace(receipt, text=_told(receipt.text, report))
 
+    def _is_tried_again(self, name: str) -> bool:
+        """Whether an action that failed may work a moment later: what the page need not be ready for does not."""
+        return self._registry.knows(name) and self._registry.touches_page(name) and name != SOLVING
+
     async def _attempt(self, intent: Intent, intended: IntendedStep) -> tuple[Receipt, str]:
         """Do the action once; returns its receipt and by what its elements were known again, "" if they were not."""
+        if intent.call.name == SOLVING and not self._registry.knows(SOLVING):
+            return await _look_for_captcha(self._context), "exact"
         arguments, level = dict(intent.call.arguments), "exact"
         try:
             await self._read_new_document()
@@ -336,6 +343,16 @@ class Replay:
             one.cancel()
             with suppress(asyncio.CancelledError, ActionFailed, CdpError):
                 await one
+
+
+async def _look_for_captcha(context: ActionContext) -> Receipt:
+    """Return what stands in for solving a captcha where no service is set up: none need be there today."""
+    await context.browser.settle()
+    found = await find_captchas(context.browser.tab)
+    if not found:
+        return Receipt(ReceiptStatus.NO_EFFECT, "No captcha was found on this page.")
+    title = found[0].strategy.title
+    return Receipt(ReceiptStatus.FAILED, f"A {title} is there, and no service is set up that solves it.")
 
 
 def _not_found(intent: Intent, match: Match) -> Receipt:

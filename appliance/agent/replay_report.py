@@ -14,6 +14,8 @@ READING = frozenset(
     {"search_page", "find_elements", "evaluate", "find_links", "read_pages", "http_fetch", "run_code_file"}
 )
 """Actions that matter for what they read."""
+NEEDLESS = frozenset({"solve_captcha"})
+"""Actions that go as recorded, too, where what they are for is not there today."""
 _LONGEST = 300
 
 
@@ -86,9 +88,10 @@ def _judge(intent: Intent, now: Receipt, before: str) -> tuple[Literal["held", "
     assert then is not None
     if now.status in (ReceiptStatus.FAILED, ReceiptStatus.BLOCKED, ReceiptStatus.SKIPPED):
         return "failed", now.text
-    if now.status is not then.status and not _is_better(then, now):
+    is_needless = intent.call.name in NEEDLESS and now.status is ReceiptStatus.NO_EFFECT
+    if now.status is not then.status and not (is_needless or _is_better(then, now)):
         return "differs", f"it was {_say(then.status)} then and is {_say(now.status)} now: {now.text}"
-    led_elsewhere = _place(then.url) != _place(now.url) and bool(then.url)
+    led_elsewhere = _place(then.url) != _place(now.url) and bool(then.url) and not is_needless
     if led_elsewhere and _place(now.url) != _place(before):
         return "differs", f"it led to {then.url} then and to {now.url} now"
     if led_elsewhere:

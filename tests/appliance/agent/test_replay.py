@@ -1,110 +1,22 @@
 import asyncio
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from appliance.actions.base import ActionContext
-from appliance.actions.registry import Registry
-from appliance.agent.assignment import Assignment
-from appliance.agent.outcome import Outcome
-from appliance.agent.outlets import Outlets
-from appliance.agent.record import Record, Replayed
-from appliance.agent.recorded import RecordedRun, load
-from appliance.agent.replay import Original, Pace, Replay
+from appliance.agent.recorded import load
 from appliance.browser.connection import Browser
-from appliance.browser.observation import Screenshot
 from appliance.events import ActionFinished, FeedEvent, StepPlanned, TokenCount
-from appliance.models.autopilot import Autopilot
 from appliance.sensitive import SensitiveData
 from appliance.words import Completion, Ending, FailureKind
-from appliance.workspaces.scratchpad import Scratchpad
 from tests.appliance.agent.conftest import Finish, open_model_of
+from tests.appliance.agent.replaying import Stage
 from tests.site import Site
 from tests.stand_in import StandIn
 
 DONE = {"done": {"text": "The red mug is in the basket."}}
-QUICK = Pace(patience=4.0, pauses=(0.1, 0.1, 0.1))
-
-
-@dataclass
-class Replaying:
-    """One replay with everything it leaves behind."""
-
-    outcome: Outcome
-    record: RecordedRun
-    events: list[FeedEvent] = field(default_factory=list)
-
-    @property
-    def report(self) -> Replayed:
-        assert self.record.replayed is not None
-        return self.record.replayed
-
-    @property
-    def levels(self) -> list[str]:
-        return [action.level for action in self.report.actions if action.level]
-
-
-class Stage:
-    """The page of another day, and a recorded run that is done again on it."""
-
-    def __init__(self, browser: Browser, site: Site, folder: Path) -> None:
-        self.browser = browser
-        self.site = site
-        self.folder = folder / "again"
-        self.folder.mkdir()
-
-    async def today(self, words: str) -> None:
-        """Make the shop's page another one from the next load on."""
-        await self.browser.tab.navigate(self.site.url("/replay_shop.html"))
-        await self.browser.tab.evaluate(f"localStorage.setItem('replay', {words!r}), 0")
-        old = await self.browser.list_tabs()
-        await self.browser.open_tab("about:blank")
-        for tab in old:
-            await self.browser.close_tab(tab.tab_id)
-
-    async def again(
-        self,
-        run: RecordedRun,
-        model: Any = None,
-        *,
-        with_model: bool = False,
-        secrets: SensitiveData | None = None,
-        tell: Callable[[FeedEvent], None] | None = None,
-        **values: Any,
-    ) -> Replaying:
-        events: list[FeedEvent] = []
-
-        async def emit(event: FeedEvent) -> None:
-            events.append(event)
-            if tell is not None:
-                tell(event)
-
-        async def keep(step: int, screenshot: Screenshot) -> str:
-            (self.folder / f"{step}.jpg").write_bytes(screenshot.data)
-            return f"{step}.jpg"
-
-        def price(tokens: TokenCount) -> Decimal:
-            return Decimal(tokens.input)
-
-        task = Assignment(run.opened.task, run.opened.output_schema, replays="a run", **values)
-        context = ActionContext(
-            self.browser, Scratchpad(self.folder / "pad"), model or Autopilot(), task.task, task.output_schema
-        )
-        context.sensitive = secrets or SensitiveData()
-        outlets = Outlets(emit, keep, price, Record(self.folder / "history.json"))
-        replay = Replay(Original(run, with_model, QUICK), task, context, Registry(), outlets)
-        async with asyncio.timeout(60):
-            outcome = await replay.run()
-        return Replaying(outcome, load(self.folder / "history.json")[-1], events)
-
-    async def log(self) -> str:
-        return str(await self.browser.tab.evaluate("document.getElementById('log').textContent"))
 
 
 @pytest.fixture
