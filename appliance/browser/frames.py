@@ -26,6 +26,7 @@ SCRIPTS = (
     "watch.js",
     "words.js",
     "graphics.js",
+    "kinds.js",
     "kin.js",
     "walk.js",
     "describe.js",

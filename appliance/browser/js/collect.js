@@ -42,7 +42,7 @@
     if (line.numbered) {
       const [text, name, role, cover] = eyes.describeElement(line);
       const record = publish(line.element);
-      record.was = eyes.identity(line.element, line.container, cover);
+      record.was = eyes.identity(line.element, line.container, cover, eyes.labelsMet(line.element));
       see(record);
       return [record.reference, round > 1 && record.since === round ? 1 : 0, pad, text, dom.localName(line.element), role, cut(name, 120)];
     }

@@ -54,13 +54,13 @@
       parts.push(dom.parentElement(node).open ? "expanded" : "expanded=false");
     }
     if (node.willValidate && dom.matches(node, ":user-invalid")) state(node, "invalid", node.validationMessage, parts);
-    if (hasInert && dom.closest(node, "[inert]")) parts.push("inert");
+    if (dom.closest(node, "[inert]")) parts.push("inert");
     if (node === focused) parts.push("focused");
   };
 
   let focused = null;
-  let hasInert = false;
   let labels = new Map();
+  let areAllLabelsKnown = false;
 
   // Everything of an element after its number, its name and its role.
   const describeElement = (line) => {
@@ -126,12 +126,29 @@
   const coverOf = (node) => {
     if (hitTests <= 0) return null;
     const box = dom.getBoundingClientRect(node);
-    const view = dom.ownerDocument(node).defaultView;
     if (box.width === 0 || box.height === 0) return null;
-    if (box.bottom <= 0 || box.right <= 0 || box.top >= view.innerHeight || box.left >= view.innerWidth) return null;
+    const { width, height } = sizeOfView(node);
+    if (box.bottom <= 0 || box.right <= 0 || box.top >= height || box.left >= width) return null;
     hitTests -= 1;
+    if (dom.localName(node) !== "area" && isHitInTheMiddle(node, box, width, height)) return "";
     const found = eyes.hit(node);
     return found ? found.covered : null;
+  };
+  // The common case, at the price of one look.
+  const isHitInTheMiddle = (node, box, width, height) => {
+    const left = Math.max(box.left, 0), right = Math.min(box.right, width);
+    const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, height);
+    return right - left > 0.5 && bottom - top > 0.5 && eyes.isHitAt(node, (left + right) / 2, (top + bottom) / 2);
+  };
+  let view = null;
+  let viewSize = null;
+  const sizeOfView = (node) => {
+    const own = dom.ownerDocument(node).defaultView;
+    if (own !== view) {
+      view = own;
+      viewSize = { width: own.innerWidth, height: own.innerHeight };
+    }
+    return viewSize;
   };
   const frameLine = (line) => {
     const node = line.element;
@@ -157,9 +174,15 @@
   // Must be called before a document's elements are described, with what was found while reading it.
   eyes.beginDescribing = (found) => {
     labels = found.labels;
-    hasInert = found.hasInert;
+    areAllLabelsKnown = found.labelsMissed === 0;
+    view = null;
     focused = deepFocus();
     hitTests = Math.max(MIN_HIT_TESTS, HIT_TEST_WORK / document.getElementsByTagName("*").length);
   };
-  Object.assign(eyes, { describeElement, frameLine });
+  // The labels that an element has; null when that is not known, as not all of the document were met while reading it.
+  const labelsMet = (node) => {
+    const met = labels.get(node) || [];
+    return areAllLabelsKnown && met.length < 2 ? met : null;
+  };
+  Object.assign(eyes, { describeElement, frameLine, labelsMet });
 }

@@ -8,14 +8,14 @@
   const MARKS = "a, [onclick], [role=button], [role=link], [role=menuitem], [role=option], [tabindex]:not([tabindex^='-'])";
   const MAX_PARTS = 300;
   // The outermost elements inside an SVG that a click does something to.
-  eyes.partsOf = (svg, hinted) => {
+  eyes.partsOf = (svg) => {
     const parts = [];
     const own = getComputedStyle(svg).cursor;
     const walk = (parent) => {
       for (const child of dom.children(parent)) {
         if (parts.length >= MAX_PARTS) return;
         if (dom.namespaceURI(child) !== SVG || /^(defs|title|desc|style|script|symbol|clipPath|mask)$/.test(dom.localName(child))) continue;
-        const reacts = dom.matches(child, MARKS) || (hinted.has(child) && eyes.reacts(child));
+        const reacts = dom.matches(child, MARKS) || eyes.reacts(child);
         if (reacts || (own !== "pointer" && getComputedStyle(child).cursor === "pointer")) {
           if (dom.checkVisibility(child, { visibilityProperty: true, opacityProperty: true })) parts.push(child);
         } else walk(child);
@@ -122,35 +122,29 @@
   const MAX_WORDS = 240;
   const isSmall = (node) => dom.textContent(node).length <= MAX_WORDS && !dom.querySelector(node, "a[href], button, input, select, textarea");
   const hasData = (node) => [...dom.attributes(node)].some(({ name }) => name.startsWith("data-"));
-  let reactingNodes = [];
+  let anyReacting = false;
   const KNOWN = "label, a[href], button, input, select, textarea, summary, option, area, [onclick], [role=button], [role=link]";
   const react = (node) => {
     // What is numbered anyway, or is a part of that, is left as it is.
-    if (reacting.has(node) || dom.matches(node, "html, body") || dom.closest(node, KNOWN)) return;
-    if (getComputedStyle(node).cursor === "pointer") return;
+    if (reacting.has(node) || dom.matches(node, "html, body") || dom.closest(node, KNOWN)) return 0;
+    if (getComputedStyle(node).cursor === "pointer") return 0;
     reacting.add(node);
-    reactingNodes.push(new WeakRef(node));
+    anyReacting = true;
+    return 1;
   };
-  eyes.reacts = (node) => reacting.has(node);
-  eyes.addReacting = (root, hinted) => {
-    reactingNodes = reactingNodes.filter((weak) => weak.deref());
-    for (const weak of reactingNodes) {
-      const node = weak.deref();
-      if (dom.getRootNode(node) === root || dom.ownerDocument(node) === root) hinted.add(node);
-    }
-  };
+  eyes.reacts = (node) => anyReacting && reacting.has(node);
   // Takes elements with listeners for clicks and returns how many are shown that were not known to react. One that holds
   // many things listens for them: those of its children are taken that carry what such listeners look for.
   eyes.takeListening = (...nodes) => {
-    const before = reactingNodes.length;
+    let count = 0;
     for (const node of nodes) {
       const isRoot = dom.nodeType(node) !== 1 || dom.matches(node, "html, body");
-      for (const one of isRoot || !isSmall(node) ? dom.querySelectorAll(node, DELEGATED) : []) if (isSmall(one)) react(one);
+      for (const one of isRoot || !isSmall(node) ? dom.querySelectorAll(node, DELEGATED) : []) if (isSmall(one)) count += react(one);
       if (isRoot) continue;
       const children = [...dom.children(node)].filter((one) => isSmall(one) && hasData(one));
-      if (children.length > 1 || !isSmall(node)) children.forEach(react);
-      else react(node);
+      if (children.length > 1 || !isSmall(node)) for (const one of children) count += react(one);
+      else count += react(node);
     }
-    return reactingNodes.length - before;
+    return count;
   };
 }

@@ -50,7 +50,7 @@
     for (const [x, y] of pointsOf(node)) {
       first ||= [x, y];
       const hit = deepHit(node, x, y);
-      if (hit && (isWithin(node, hit) || isLabelOf(hit, node))) return { x, y, covered: "" };
+      if (isHit(node, hit)) return { x, y, covered: "" };
       if (!cover) cover = hit;
     }
     if (!first) return null;
@@ -64,6 +64,9 @@
     }
     return { x, y, covered: eyes.describe(cover) };
   };
+  const isHit = (node, hit) => hit === node || (!!hit && (isWithin(node, hit) || isLabelOf(hit, node)));
+  // Whether what lies at a point is the element, a part of it or its label.
+  eyes.isHitAt = (node, x, y) => isHit(node, deepHit(node, x, y));
   const isLabelOf = (hit, node) => {
     const label = hit.closest && dom.closest(hit, "label");
     return !!label && label.control === node;

@@ -3,7 +3,7 @@
   const { squeeze, cut, controlName, dom } = eyes;
   const FIELDS = /^(input|select|textarea)$/;
 
-  const words = (node, isContainer) => {
+  const words = (node, isContainer, labels) => {
     if (isContainer || dom.isContentEditable(node)) return "";
     if (!FIELDS.test(dom.localName(node))) {
       const text = dom.textContent(node).slice(0, 200).trim();
@@ -11,7 +11,7 @@
       return (text.length <= 3 && dom.getAttribute(node, "aria-label")) || text || controlName(node, null);
     }
     if (/^(submit|button|reset)$/.test(node.type)) return node.value;
-    return controlName(node, dom.labels(node) && [...dom.labels(node)]);
+    return controlName(node, labels || (dom.labels(node) && [...dom.labels(node)]));
   };
   const stateOf = (node) => ({
     disabled: (node.disabled !== undefined && dom.matches(node, ":disabled")) || dom.getAttribute(node, "aria-disabled") === "true" || dom.closest(node, "[inert]") !== null,
@@ -21,9 +21,10 @@
   });
 
   // What makes an element the one it is. Its value, and whether it is expanded, are left out: a chain changes them itself.
-  eyes.identity = (node, isContainer, cover) => ({
+  // `labels`: those that the element has, where that is known; to ask for them takes long in a large document.
+  eyes.identity = (node, isContainer, cover, labels = null) => ({
     container: isContainer,
-    words: words(node, isContainer),
+    words: words(node, isContainer, labels),
     role: dom.getAttribute(node, "role") || "",
     state: stateOf(node),
     cover,

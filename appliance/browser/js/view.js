@@ -3,7 +3,9 @@
   const { dom } = eyes;
   // The box of an element in the viewport of this script's own document.
   const boxOf = (element) => {
-    let { left, top, right, bottom } = dom.getBoundingClientRect(element);
+    const box = dom.getBoundingClientRect(element);
+    if (dom.ownerDocument(element) === document) return box;
+    let { left, top, right, bottom } = box;
     for (let view = dom.ownerDocument(element).defaultView; view && view !== window && view.frameElement; view = view.parent) {
       const frame = view.frameElement.getBoundingClientRect();
       left += frame.left;
@@ -14,25 +16,25 @@
     return { left, top, right, bottom };
   };
   // Text that stands in a long container by itself has no box of its own: where it is, is not known.
-  const isInView = (element) => {
-    const { left, top, right, bottom } = dom.localName(element) === "area" ? eyes.boxesOf(element)[0] : boxOf(element);
-    return bottom > 0 && top < innerHeight && right > 0 && left < innerWidth && right > left && bottom - top < 2 * innerHeight;
+  const isInView = (element, box) => {
+    const { left, top, right, bottom } = dom.localName(element) === "area" ? eyes.boxesOf(element)[0] : box || boxOf(element);
+    return bottom > 0 && top < height && right > 0 && left < width && right > left && bottom - top < 2 * height;
   };
+  // The size of the viewport.
+  let width = 0, height = 0;
   // On which side a block is so far from what is in view that nothing in it reaches there, if it stays inside; 0: near.
-  const sideOf = (element) => {
-    const { left, top, right, bottom } = boxOf(element);
+  const sideOf = ({ left, top, right, bottom }) => {
     if (right - left < 1 || bottom - top < 1) return 0;
-    return bottom < -innerHeight ? -1 : top > 2 * innerHeight ? 1 : 0;
+    return bottom < -height ? -1 : top > 2 * height ? 1 : 0;
   };
   // Finds the sides of a block's inner blocks. Of a long row of neighbours some are measured: what lies between two on
   // one side is there too, and so is what a block far away holds.
   const STRIDE = 8;
   const judge = (row) => {
-    const known = new Set();
     const measure = (block) => {
-      if (known.has(block)) return;
-      known.add(block);
-      block.side = sideOf(block.element);
+      if (block.box) return;
+      block.box = boxOf(block.element);
+      block.side = sideOf(block.box);
     };
     for (let at = 0; at < row.length; at += STRIDE) {
       const last = Math.min(at + STRIDE, row.length - 1);
@@ -88,13 +90,14 @@
   eyes.linesInView = (lines, top) => {
     const known = new Map();
     const seen = [];
+    [width, height] = [innerWidth, innerHeight];
     const isLong = lines.length > MANY_LINES;
     const placed = isLong ? placedElements(lines.length > VERY_MANY_LINES ? FEW_PLACES : PLACES) : null;
     if (isLong) judge(top.inner);
     for (let index = 0; index < lines.length; index += 1) {
       const { element, group, floats } = lines[index];
       if (isLong && group.side !== 0 && !floats && !placed.has(element)) continue;
-      if (isInView(element)) seen.push({ index, layer: layerOf(element, known) });
+      if (isInView(element, group.element === element ? group.box : null)) seen.push({ index, layer: layerOf(element, known) });
     }
     return seen.sort((one, other) => other.layer - one.layer || one.index - other.index);
   };
@@ -102,7 +105,9 @@
   // The innermost area around an element that scrolls by itself, null when only the page does.
   const FIELD = /^(textarea|select|input|iframe|frame)$/;
   const scrolls = (element) => {
-    if (dom.scrollHeight(element) <= dom.clientHeight(element) + 4 || dom.clientHeight(element) < 20 || FIELD.test(dom.localName(element))) return false;
+    if (FIELD.test(dom.localName(element))) return false;
+    const height = dom.clientHeight(element);
+    if (height < 20 || dom.scrollHeight(element) <= height + 4) return false;
     const { scrollingElement, body } = dom.ownerDocument(element);
     return element !== scrollingElement && element !== body && /auto|scroll/.test(getComputedStyle(element).overflowY);
   };

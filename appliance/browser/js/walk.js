@@ -2,23 +2,9 @@
 {
   const { squeeze, dom, Kin } = eyes;
   // Asked of every node: taken out of `dom`, whose fields are slower to reach.
-  const { firstChild, nextSibling, nodeType, tagOf, textContent, firstElementChild, hasAttributes, getAttribute, checkVisibility } = dom;
-  const SKIP = 1, BLOCK = 2, CONTROL = 3, FRAME = 4, GRAPHIC = 5, IMAGE = 6, BREAK = 7, CELL = 8, HEADING = 9, ITEM = 10;
-  const LABEL = 11, SLOT = 12, MEDIA = 13, RULE = 14;
-  const KINDS = Object.assign(Object.create(null), {
-    a: CONTROL, button: CONTROL, input: CONTROL, select: CONTROL, textarea: CONTROL, summary: CONTROL,
-    iframe: FRAME, frame: FRAME, svg: GRAPHIC, canvas: IMAGE, img: IMAGE, br: BREAK, td: CELL, th: CELL, li: ITEM,
-    h1: HEADING, h2: HEADING, h3: HEADING, h4: HEADING, h5: HEADING, h6: HEADING,
-    label: LABEL, slot: SLOT, video: MEDIA, audio: MEDIA, hr: RULE,
-  });
-  for (const tag of "script style noscript template head meta link title base param source track datalist area map colgroup object embed".split(" ")) KINDS[tag] = SKIP;
-  for (const tag of "div p section article main header footer nav aside form fieldset legend table tbody thead tfoot tr caption ul ol dl dt dd menu pre blockquote address figure figcaption details dialog hgroup search optgroup option body frameset center".split(" ")) KINDS[tag] = BLOCK;
-
-  const ROLES = new Set("button link menuitem menuitemcheckbox menuitemradio option radio checkbox tab switch textbox combobox searchbox slider spinbutton treeitem".split(" "));
-  // Formatting inside a text: without attributes of its own it is as visible as the text, and no control.
-  const FORMATTING = new Set("b i em strong u s small sub sup code mark wbr cite q var kbd".split(" "));
-  const CAN_HOST = new Set("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span".split(" "));
-  const INDENTED = new Set("form nav dialog fieldset ul ol table details aside".split(" "));
+  const { firstChild, nextSibling, nodeType, tagOf, textContent, firstElementChild, hasAttributes, hasAttribute, getAttribute, checkVisibility } = dom;
+  const { SKIP, CONTROL, FRAME, GRAPHIC, IMAGE, BREAK, CELL, HEADING, ITEM, LABEL, SLOT, MEDIA, RULE } = eyes.KIND;
+  const { KINDS, ROLES, FORMATTING, CAN_HOST, INDENTED } = eyes;
   const VISIBLE = { visibilityProperty: true, opacityProperty: true };
   const MUTE = 1, INSIDE = 2, SEE_THROUGH = 4, POINTED = 8, LABELLING = 16;
   // Text that is not shown where it stands: it is not visible, or the name of a control beside it.
@@ -29,8 +15,8 @@
   // What one walk is filling.
   let lines, buffer, anchor, sink, depth, level, group, floats, kin;
   let labels = new Map();
-  let hinted = new Set();
-  let hasInert = false;
+  let labelsMissed = 0; // how many labels were not met, or not as such
+  let shownTarget = null; // of a label read before: it was found to be visible
   let hasModal = false;
 
   class Line {
@@ -48,9 +34,10 @@
   }
 
   // A block that lines stand in; what is far from the view is found block by block.
+  const NONE = [];
   const enter = (node) => {
-    const inner = { element: node, outer: group, inner: [], side: 0 };
-    if (group) group.inner.push(inner);
+    const inner = { element: node, outer: group, inner: NONE, side: 0, box: null };
+    if (group) group.inner === NONE ? (group.inner = [inner]) : group.inner.push(inner);
     return (group = inner);
   };
   const flush = () => {
@@ -90,7 +77,7 @@
     const root = CAN_HOST.has(tag) || tag.includes("-") ? eyes.rootOf(parent, tag) : null;
     if (root) {
       eyes.observe(root);
-      findHints(root);
+      countLabels(root);
       const outer = kin;
       kin = new Kin();
       visit(root, flags, parent);
@@ -142,7 +129,7 @@
       return;
     }
     if (kind === SLOT) return slot(node, flags);
-    if (!checkVisibility(node, VISIBLE)) {
+    if (node !== shownTarget && !checkVisibility(node, VISIBLE)) {
       flags = lookInside(node, kind, flags);
       if (flags < 0) return;
       if (flags & SEE_THROUGH && isFormControl(node)) {
@@ -152,7 +139,7 @@
     } else flags &= ~MUTE | (flags & SEE_THROUGH ? MUTE : 0);
     switch (kind) {
       case CONTROL:
-        if (tag === "a" && !dom.hasAttribute(node, "href") && !isMarked(node, flags)) return inline(node, flags);
+        if (tag === "a" && !hasAttribute(node, "href") && !isMarked(node, flags)) return inline(node, flags);
         if (tag === "input" && node.type === "hidden") return;
         return control(node, flags, "");
       case FRAME: return frame(node, flags);
@@ -162,8 +149,12 @@
       case RULE: return gap();
       case MEDIA: return node.controls ? control(node, flags, "") : undefined;
     }
+    if (kind === LABEL && node.control === null) labelsMissed -= 1;
     if (flags & INSIDE) {
       if (isExplicit(node)) return control(node, flags, "");
+    } else if (kind === LABEL && node.control) {
+      isPlaced = false;
+      return label(node, flags);
     } else if (isMarked(node, flags)) return marked(node, kind, flags);
     switch (kind) {
       case undefined: return isPlaced ? placedInline(node, flags) : inline(node, flags);
@@ -220,7 +211,7 @@
     enter(node);
     floats = outerFloats || isPlaced;
     isPlaced = false;
-    if (tag === "dialog" || (hinted.has(node) && /^(alert)?dialog$/.test(getAttribute(node, "role") || ""))) {
+    if (tag === "dialog" || isDialog(node)) {
       lines.push(new Line(node, "dialog:", false));
       if (tag === "dialog" && dom.matches(node, ":modal")) hasModal = true;
     }
@@ -236,20 +227,31 @@
     if (lines.length > from && lines[from].text === "-") lines.splice(from, 1);
   };
 
+  const isDialog = (node) => {
+    const role = hasAttributes(node) ? getAttribute(node, "role") : null;
+    return role === "dialog" || role === "alertdialog";
+  };
+
   const cell = (node, flags) => {
     if (sink || buffer.trim()) add(" | ", node);
     descend(node, flags);
     add(" ", node);
   };
 
+  const countLabels = (root) => {
+    labelsMissed += dom.querySelectorAll(root, "label").length;
+  };
   const USED_THROUGH_LABEL = /^(checkbox|radio|file)$/;
   const label = (node, flags) => {
     const target = node.control;
     if (!target || target.type === "hidden") return inline(node, flags);
-    if (labels.has(target)) labels.get(target).push(node);
+    const others = labels.get(target);
+    if (others) others.push(node);
     else labels.set(target, [node]);
+    labelsMissed -= 1;
     // The label's text is on the line of its control; only a control that is not drawn is used through the label.
-    if (!checkVisibility(target, { visibilityProperty: true })) {
+    if (checkVisibility(target, VISIBLE)) shownTarget = target;
+    else if (!checkVisibility(target, { visibilityProperty: true })) {
       return USED_THROUGH_LABEL.test(target.type) ? control(node, flags, "") : inline(node, flags);
     }
     descend(node, flags | LABELLING | INSIDE);
@@ -258,7 +260,7 @@
   const graphic = (node, flags) => {
     if (!(flags & INSIDE) && isMarked(node, flags)) return control(node, flags, "");
     if (flags & SILENT) return;
-    const parts = flags & INSIDE ? [] : eyes.partsOf(node, hinted);
+    const parts = flags & INSIDE ? [] : eyes.partsOf(node);
     const words = [...dom.querySelectorAll(node, "text")].filter((one) => !parts.some((part) => dom.contains(part, one)));
     const name = getAttribute(node, "aria-label") || eyes.titleOf(node);
     const text = [name, ...words.map((one) => textContent(one))].filter(Boolean).join(" ");
@@ -276,34 +278,31 @@
     if (node.useMap) for (const area of eyes.areasOf(node)) control(area, flags, "");
   };
 
-  // Elements that attributes may make a control or a dialog, found by one query per tree: cheaper than asking each.
-  const HINTS = "[role], [tabindex], [onclick], [contenteditable], [inert]";
-  const findHints = (root) => {
-    for (const node of dom.querySelectorAll(root, HINTS)) {
-      hinted.add(node);
-      if (dom.inert(node)) hasInert = true;
-    }
-    eyes.addReacting(root, hinted);
-  };
+  // Whether an attribute, or what the browser told of its listeners, makes an element a control.
   const isExplicit = (node) => {
-    if (!hinted.has(node)) return false;
+    if (eyes.reacts(node)) return true;
+    if (!hasAttributes(node)) return false;
     const role = getAttribute(node, "role");
     if (role !== null && ROLES.has(role)) return true;
-    return eyes.reacts(node) || dom.hasAttribute(node, "onclick") || (dom.hasAttribute(node, "contenteditable") && dom.isContentEditable(node));
+    return hasAttribute(node, "onclick") || (hasAttribute(node, "contenteditable") && dom.isContentEditable(node));
   };
   // Whether the element that was asked last is drawn in another place than the text around it.
   let isPlaced = false;
   // Whether an element that is no control by its tag was made one.
   const isMarked = (node, flags) => {
     isPlaced = false;
-    if (hinted.has(node)) {
+    const alike = kin.of(node);
+    if (alike !== null) {
+      // It has no attributes but a class.
+      if (eyes.reacts(node)) return true;
+    } else {
       if (isExplicit(node)) return true;
       const tabindex = getAttribute(node, "tabindex");
       if (tabindex !== null && tabindex[0] !== "-") return true;
     }
     // Inside of what shows a pointer everything shows it.
     if (flags & (INSIDE | POINTED)) return false;
-    const asked = (kin.of(node) || new Kin()).ask(node);
+    const asked = (alike || new Kin()).ask(node);
     ({ isPlaced } = asked);
     return asked.isPointed;
   };
@@ -312,7 +311,6 @@
   const CONTENT = "a[href], button, input, select, textarea, [role=button], [role=link], [onclick], iframe";
   const marked = (node, kind, flags) => {
     if (tagOf(node) === "body") return block(node, kind, flags);
-    if (kind === LABEL && node.control) return label(node, flags);
     const isContainer =
       !dom.shadowRoot(node) && (textContent(node).length > LONG_TEXT || (firstElementChild(node) && dom.querySelector(node, CONTENT)));
     if (!isContainer || (dom.isContentEditable(node) && dom.hasAttribute(node, "contenteditable"))) return control(node, flags, "");
@@ -361,7 +359,7 @@
     lines.push(line);
     if (!inner) return;
     eyes.observe(inner);
-    findHints(inner);
+    countLabels(inner);
     const [outer, outerGroup, outerKin] = [sink, group, kin];
     sink = null;
     kin = new Kin();
@@ -378,9 +376,10 @@
   eyes.read = () => {
     lines = [];
     labels = new Map();
-    hinted = new Set();
-    hasInert = hasModal = false;
-    findHints(document);
+    labelsMissed = 0;
+    shownTarget = null;
+    hasModal = false;
+    countLabels(document);
     kin = new Kin();
     buffer = "";
     sink = null;
@@ -393,7 +392,7 @@
     const root = document.body || document.documentElement;
     if (root) descend(root, 0);
     flush();
-    kin = null;
-    return { lines, labels, hasInert, hasModal, top };
+    kin = shownTarget = null;
+    return { lines, labels, labelsMissed, hasModal, top };
   };
 }

@@ -52,7 +52,8 @@
     if (/^(javascript|data):/i.test(raw)) return raw.slice(0, 11);
     // The common case, without parsing: what the browser resolved already.
     const whole = element.href;
-    if (typeof whole === "string" && raw[0] !== "#" && whole.startsWith(`${location.origin}/`)) return cut(whole.slice(location.origin.length), 80);
+    const { origin } = globalThis;
+    if (typeof whole === "string" && raw[0] !== "#" && whole.startsWith(origin) && whole[origin.length] === "/") return cut(whole.slice(origin.length), 80);
     try {
       const url = new URL(raw, element.baseURI);
       const same = url.origin === location.origin;

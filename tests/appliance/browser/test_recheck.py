@@ -60,3 +60,28 @@ async def test_a_sign_that_was_given_another_name_is_another_element(browser: Br
     await browser.tab.evaluate("document.querySelector('button').setAttribute('aria-label', 'Buy all')")
 
     assert await browser.recheck(1) == '[1] now reads "Buy all" instead of "Next month"'
+
+
+LABELS = {
+    "one that is hidden": "<label for=f style='display:none'>Hidden words</label><input id=f>",
+    "one shown and one hidden": "<label for=f>Shown</label><input id=f><label for=f hidden>And hidden</label>",
+    "two shown": "<label for=f>First</label><label for=f>Second</label><input id=f>",
+    "one in what cannot be seen": "<div style='opacity:0'><label for=f>Clear words</label></div><input id=f>",
+    "one beside a label of nothing": "<label>Caption</label><label for=f>Words</label><input id=f>",
+    "none, but a title": "<label>Caption</label><input id=f title=Titled>",
+    "one inside a link": "<a href=/x>Link <label for=f>Words</label></a><input id=f>",
+    "one in a frame": "<iframe srcdoc='<label for=f>Framed</label><label hidden>x</label><input id=f>'></iframe>",
+}
+"""A field, by what its labels are."""
+
+
+async def test_a_field_stays_the_same_whatever_its_labels_are(browser: Browser, site: Site) -> None:
+    for case, markup in LABELS.items():
+        await browser.tab.navigate(site.url("/"))
+        await browser.tab.evaluate(f"document.body.innerHTML = {markup!r}")
+        await browser.settle(10)
+        seen = await browser.observe(with_screenshot=False)
+        await browser.tab.evaluate("document.body.append('more')")
+
+        assert seen.elements, case
+        assert [await browser.recheck(index) for index in seen.elements] == [None] * len(seen.elements), case
