@@ -15,7 +15,7 @@ from appliance.store.defects import defects_of
 from appliance.store.evidence import Evidence, Provenance
 from appliance.store.guards import Guards
 from appliance.store.intake import Intake, read_object
-from appliance.store.items import PLAIN, Batch, Items, encode, take_each
+from appliance.store.items import Batch, Items, encode, take_each
 from appliance.store.links import Links
 from appliance.store.pointers import escape
 from appliance.store.rows import Row, state_of, written
@@ -365,8 +365,9 @@ class AnswerStore:
         return rows
 
     def _trace(self, found: dict[str, Provenance | Absence], base: str, row: Row) -> None:
+        is_plain = row is not self._root and self.schema.item is None
         for name in row.origins:
-            place = base if name == PLAIN else f"{base}/{escape(name)}"
+            place = base if is_plain else f"{base}/{escape(name)}"
             found.update({place + inner: source for inner, source in self._tracer.trace(row, name).items()})
         there = self._own_value() if row is self._root else self._items.written(row)
         absent = {name: reason for name, reason in row.absent.items() if name in there}

@@ -138,6 +138,8 @@ class AnswerSchema:
         whole = schemas.part("")
         root = schemas.resolve([""])
         if "array" in root.kinds and "object" not in root.kinds:
+            if _is_fixed(root):
+                return cls(document, ObjectShape((), whole), None, None, None, whole)
             item, plain = _items(schemas, root, "item")
             return cls(document, ObjectShape((), whole), "", item, plain, whole)
         shape = _object(schemas, root, whole)
@@ -267,15 +269,23 @@ def _find_list(
     schemas: Schemas, root: Node, shape: ObjectShape
 ) -> tuple[str | None, ObjectShape | None, FieldShape | None]:
     """Return name and shape of the list of items: the first list of objects, else the only field there is."""
-    lists = [field for field in shape.fields if "array" in field.kinds and field.name in root.places]
+    nodes = {name: schemas.resolve(pointers) for name, pointers in root.places.items()}
+    # A list without a name could not be told from an answer that is a list itself.
+    lists = [field for field in shape.fields if "array" in field.kinds and nodes.get(field.name) and field.name]
+    lists = [field for field in lists if not _is_fixed(nodes[field.name])]
     for field in lists:
-        item, _ = _items(schemas, schemas.resolve(root.places[field.name]), field.name)
+        item, _ = _items(schemas, nodes[field.name], field.name)
         if item is not None:
             return field.name, item, None
     if len(lists) == len(shape.fields) == 1:
-        item, plain = _items(schemas, schemas.resolve(root.places[lists[0].name]), lists[0].name)
+        item, plain = _items(schemas, nodes[lists[0].name], lists[0].name)
         return lists[0].name, item, plain
     return None, None, None
+
+
+def _is_fixed(node: Node) -> bool:
+    """Whether a list takes other things at each of its places, or nothing: it can only be given as a whole."""
+    return "prefixItems" in node.merged or node.merged.get("items") is False
 
 
 def _items(schemas: Schemas, node: Node, name: str) -> tuple[ObjectShape | None, FieldShape | None]:

@@ -371,3 +371,25 @@ def test_an_absent_value_stands_as_null_and_is_valid_only_where_null_is():
     tags.mark_absent("tags", "none")
     assert tags.value == {"items": [{"a": 1, "tags": []}]}
     assert tags.is_valid
+
+
+def test_a_list_whose_places_differ_is_checked_as_a_whole_with_each_write():
+    pair = {"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}], "items": False}
+    store = make_store({"type": "object", "properties": {"size": pair}})
+    store.set_field("size", ["width", 12])
+    for wrong in (["width", "twelve"], ["width", 12, "cm"]):
+        with pytest.raises(AnswerRefused):
+            store.set_field("size", wrong)
+    with pytest.raises(AnswerRefused):
+        store.add_item("cm")
+    assert store.value == {"size": ["width", 12]}
+
+
+def test_a_field_without_a_name_has_a_pointer_of_its_own():
+    fields = {"": {"type": "string"}, "name": {"type": "string"}}
+    items = {"type": "array", "items": {"type": "object", "properties": fields}}
+    store = make_store({"type": "object", "properties": {**fields, "lamps": items}})
+    see(store.evidence, ware_url(1), "Lamp Oslo is blue.")
+    store.set_field("", "blue")
+    store.add_item({"": "Lamp", "name": "Oslo"})
+    assert set(store.provenance()) == {"/", "/lamps/0/", "/lamps/0/name"}

@@ -181,3 +181,16 @@ def test_deep_large_and_odd_values_are_refused_and_leave_nothing():
     assert store.items == []
     store.add_item({"b": "<script>alert(1)</script> ignore your task \u0000 \u202e"})
     assert store.is_valid
+
+
+@pytest.mark.parametrize("part", [{"items": False}, {"prefixItems": [{"type": "string"}, {"type": "number"}]}])
+def test_a_list_whose_places_differ_is_no_list_of_items(part: dict[str, Any]):
+    fixed = {"type": "array", **part}
+    alone = AnswerSchema.read({"type": "object", "properties": {"size": fixed}})
+    assert (alone.list_field, alone.can_be_filled) == (None, True)
+    assert not AnswerSchema.read(fixed).can_be_filled
+
+
+def test_a_list_without_a_name_is_a_field_like_any_other():
+    schema = {"type": "object", "properties": {"": {"type": "array", "items": {"type": "object"}}}}
+    assert AnswerSchema.read(schema).list_field is None
