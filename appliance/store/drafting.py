@@ -15,6 +15,7 @@ from appliance.store.listing import StatedRow, has_required, stated_rows
 from appliance.store.pages import PageRead
 from appliance.store.paging import is_paging
 from appliance.store.schema import AnswerSchema
+from appliance.store.texts import page_key
 
 _FIRM = ("linked", "labelled")
 """Sources that say of a page what it is about."""
@@ -32,9 +33,14 @@ def draft_rows(schema: AnswerSchema, pages: Sequence[PageRead], links: Links) ->
     fields = read_fields(schema.item_fields)
     found = {link.url: link for link in links.found}
     rows: list[dict[str, Any]] = []
+    drafted: set[tuple[str, str]] = set()
     for page in pages:
-        if page.content is not None and fields:
-            rows += _rows_of(page, page.content, fields, found.get(page.asked))
+        # Several addresses may lead to one page: it states its rows once.
+        content = page.content
+        if content is None or not fields or (place := (page_key(content.url), content.markdown)) in drafted:
+            continue
+        drafted.add(place)
+        rows += _rows_of(page, content, fields, found.get(page.asked))
     return rows
 
 

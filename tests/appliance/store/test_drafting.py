@@ -65,6 +65,14 @@ def test_the_own_address_is_the_one_that_the_list_gave():
     assert (row["url"], row["_page"]) == (f"{SITE}/go?to=1", f"{SITE}/item/1")
 
 
+def test_a_page_that_several_addresses_lead_to_gives_its_row_once():
+    schema = listing(url=ADDRESS, sku=TEXT)
+    reads = [PageRead(f"{SITE}/go?to={number}", ARC.content) for number in (1, 2)]
+    assert [row["url"] for row in draft_rows(schema, reads, Links())] == [f"{SITE}/item/1"]
+    found = Links(tuple(FoundLink(read.asked, "Arc") for read in reads))
+    assert len(draft_rows(schema, reads, found)) == 1
+
+
 def test_json_ld_is_believed_before_what_the_page_shows_and_freed_from_tags():
     read = page("/item/2", "<h1>Pole</h1><dl><dt>Brand</dt><dd>?</dd></dl>", linked(
         name="Pole lamp", brand={"name": "Nord"}, description="<p>Tall &amp; <b>slim</b>.</p><p>Heavy.</p>",
