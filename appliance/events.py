@@ -3,6 +3,7 @@
 An event is written once and rendered three times: as a row of the page, as a live fragment and as a v3 message.
 """
 
+from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -61,6 +62,21 @@ class Charge(msgspec.Struct, frozen=True):
         """Round the amount, half a micro-dollar up."""
         if self.cost_usd is not None:
             msgspec.structs.force_setattr(self, "cost_usd", self.cost_usd.quantize(_MICRO_DOLLAR, ROUND_HALF_UP))
+
+
+def tokens_of(charges: Iterable[Charge]) -> TokenCount:
+    """Return the tokens of the charges together."""
+    return sum((charge.tokens for charge in charges), TokenCount())
+
+
+def cost_of(charges: Iterable[Charge]) -> Decimal:
+    """Return the US dollars of the charges together; those without a known price are left out."""
+    return sum((charge.cost_usd for charge in charges if charge.cost_usd is not None), Decimal(0))
+
+
+def services_of(charges: Iterable[Charge]) -> Decimal:
+    """Return the US dollars of those charges that went to other services than the model."""
+    return cost_of(charge for charge in charges if charge.purpose is Purpose.CAPTCHA)
 
 
 class TaskGiven(Event, frozen=True, tag="task_given"):

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -15,7 +14,7 @@ from appliance.browser.effects import Watch
 from appliance.browser.matching import ElementKeys
 from appliance.browser.observation import Screenshot
 from appliance.captcha.purse import OpenPurse, Purse
-from appliance.events import TokenCount
+from appliance.events import Charge, TokenCount
 from appliance.models.base import Model
 from appliance.pause import Pause
 from appliance.sensitive import SensitiveData
@@ -47,9 +46,9 @@ class Receipt:
     `text` is one line for the model and the feed. `lasting` is what history keeps of it (the text when None).
     `carried` is long text shown to the model in the next step only. `ends_chain` says that the rest of a chain
     must not run, since the page is no longer the one that was observed. `is_page_touched` says that an action which
-    otherwise is desk work has done something to the browser. `tokens` are those of the calls to the model
-    that the action made: the run, which counts them, fills them in; `cost_usd` is what it made other services cost.
-    `targets` are the keys of the elements it was done to, taken right before.
+    otherwise is desk work has done something to the browser. `charges` are for the calls to the model or to another
+    service that the action made: the run, which counts them, fills them in. `targets` are the keys of the elements it
+    was done to, taken right before.
     """
 
     status: ReceiptStatus
@@ -60,8 +59,7 @@ class Receipt:
     is_page_touched: bool = False
     url: str = ""
     duration_ms: int = 0
-    tokens: TokenCount = field(default_factory=TokenCount)
-    cost_usd: Decimal = Decimal(0)
+    charges: tuple[Charge, ...] = ()
     targets: tuple[ElementKeys, ...] = ()
 
 

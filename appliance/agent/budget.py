@@ -11,14 +11,22 @@ from appliance.agent.assignment import Assignment
 from appliance.agent.ending import timed_out
 from appliance.agent.outcome import Spent
 from appliance.errors import MoneySpent, RunEnding, RunFailed, StepsSpent
-from appliance.events import TokenCount
+from appliance.events import Charge, TokenCount, services_of
 from appliance.pause import Pause
-from appliance.words import FailureKind
+from appliance.words import FailureKind, Purpose
+
+_SERVICE = "capsolver"
+"""What a run may pay for beside its model."""
 
 _RESERVED_SHARE = 0.1
 _MOST_RESERVED_SHARE = 0.5
 _SHORT_RUN_RESERVE = 30.0
 """Seconds that a run shorter than ten times that keeps at most, however slow its model is."""
+
+
+def no_price_list() -> str:
+    """Return that no price list is known."""
+    return ""
 
 
 @dataclass(frozen=True)
@@ -33,21 +41,31 @@ class Allowance:
 class Budget:
     """Counts what one run spends and says what its next step may still use; its seconds are those of `pause`.
 
+    Each charge is priced by itself, since long calls may cost more a token. `model` is whose calls are charged,
+    `price_version` names the price list that is asked.
     `limit` is why the answer is asked for early, once it is.
     """
 
     def __init__(
-        self, assignment: Assignment, price: Callable[[TokenCount], Decimal | None], pause: Pause | None = None
+        self,
+        assignment: Assignment,
+        price: Callable[[TokenCount], Decimal | None],
+        pause: Pause | None = None,
+        *,
+        model: str = "",
+        price_version: Callable[[], str] = no_price_list,
     ) -> None:
         self._assignment = assignment
         self._price = price
+        self._model = model
+        self._price_version = price_version
+        self._charges: list[Charge] = []
+        self._taken = 0
         self._pause = pause or Pause()
         self._started = self._pause.time()
         self._steps = 0
         self._tokens = TokenCount()
-        self._untold = TokenCount()
         self._services = Decimal(0)
-        self._untold_services = Decimal(0)
         self._replies = 0
         self._replied = 0
         self._estimated_calls = 0
@@ -72,12 +90,12 @@ class Budget:
         """The output tokens of an average reply of this run so far, 0 before the first."""
         return self._replied // self._replies if self._replies else 0
 
-    def charge(self, tokens: TokenCount, seconds: float) -> None:
+    def charge(self, tokens: TokenCount, seconds: float, purpose: Purpose = Purpose.STEP) -> None:
         """Count one reply; raises RunFailed when a cap is set and the reply's price is not known."""
         self._replies += 1
         self._replied += tokens.output
         self._slowest_call = max(self._slowest_call, seconds)
-        self._count(tokens)
+        self._charge_call(tokens, purpose)
         if self._cost is None and self._assignment.max_cost_usd is not None:
             raise RunFailed(
                 "The price of this model is not known, so its cost cannot be held under maxCostUsd; "
@@ -85,22 +103,26 @@ class Budget:
                 failure=FailureKind.AGENT_FAILURE,
             )
 
-    def charge_unanswered(self, tokens: TokenCount) -> None:
+    def charge_unanswered(self, tokens: TokenCount, purpose: Purpose = Purpose.STEP) -> None:
         """Count the estimated tokens of a call that was given up, which its provider bills all the same."""
         self._estimated_calls += 1
-        self._count(tokens)
+        self._charge_call(tokens, purpose, is_estimated=True)
 
     def charge_service(self, amount: Decimal) -> None:
         """Count US dollars that a service other than the model cost; a negative amount takes back."""
-        self._services += amount
-        self._untold_services += amount
-        self._cost = None if self._cost is None else self._cost + amount
+        self._add(Charge(Purpose.CAPTCHA, _SERVICE, cost_usd=amount))
 
-    def _count(self, tokens: TokenCount) -> None:
-        self._tokens += tokens
-        self._untold += tokens
-        cost = self._price(tokens)
-        self._cost = None if cost is None or self._cost is None else self._cost + cost
+    def _charge_call(self, tokens: TokenCount, purpose: Purpose, *, is_estimated: bool = False) -> None:
+        cost, version = self._price(tokens), self._price_version()
+        self._add(Charge(purpose, self._model, tokens, cost, is_estimated, version))
+
+    def _add(self, charge: Charge) -> None:
+        if charge.tokens == TokenCount() and charge.cost_usd == 0:
+            return
+        self._charges.append(charge)
+        self._tokens += charge.tokens
+        self._services += services_of([charge])
+        self._cost = None if charge.cost_usd is None or self._cost is None else self._cost + charge.cost_usd
 
     def affords(self, tokens: TokenCount) -> bool:
         """Whether a call of about so many tokens leaves enough for the turn that hands in the answer."""
@@ -108,14 +130,14 @@ class Budget:
         kept = average + max(average, self._last_step) + (self._price(tokens) or Decimal(0))
         return self.money_left() >= kept and self.seconds_left() > self._slowest_call
 
-    def take_tokens(self) -> TokenCount:
-        """Return the tokens that were charged since this was last asked."""
-        taken, self._untold = self._untold, TokenCount()
-        return taken
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """Everything that was charged so far."""
+        return tuple(self._charges)
 
-    def take_service_cost(self) -> Decimal:
-        """Return what services other than the model cost since this was last asked."""
-        taken, self._untold_services = self._untold_services, Decimal(0)
+    def take_charges(self) -> tuple[Charge, ...]:
+        """Return what was charged since this was last asked."""
+        taken, self._taken = tuple(self._charges[self._taken :]), len(self._charges)
         return taken
 
     def check_money(self) -> None:

@@ -39,8 +39,7 @@ class Chain:
                 step.close(f"The page is no longer what you planned for: {changed.rstrip('.')}.")
                 break
             receipt = await self._run_action(action, step, clock)
-            cost = self._budget.take_service_cost()
-            step.receipts.append(replace(receipt, tokens=self._budget.take_tokens(), cost_usd=cost))
+            step.receipts.append(replace(receipt, charges=self._budget.take_charges()))
             await self._outlets.actions_finished(step)
             if step.answer is not None:
                 return

@@ -43,6 +43,7 @@ from appliance.errors import (
     RunFailed,
     RunStopped,
 )
+from appliance.events import Charge
 from appliance.models.addresses import find_address
 from appliance.models.base import ModelRequest
 from appliance.words import FailureKind
@@ -67,7 +68,13 @@ class Agent:
         context.browser.hide(lambda: context.sensitive.values, context.sensitive.is_in)
         self._clocks = clocks or Clocks()
         self._pause = context.pause
-        self._budget = Budget(assignment, outlets.price, context.pause)
+        self._budget = Budget(
+            assignment,
+            outlets.price,
+            context.pause,
+            model=context.model.name,
+            price_version=outlets.price_version,
+        )
         lost = context.browser.lost
         self._metered = MeteredModel(context.model, self._budget, lost, context.sensitive, context.pause)
         self._model = RetryingModel(self._metered, self._clocks, self._budget.seconds_left, lost, outlets.notice)
@@ -113,6 +120,11 @@ class Agent:
             self._close_record()
         await self._outlets.last_told(self._step)
         return self.outcome_so_far()
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """Everything the run was charged so far, told to the feed or not."""
+        return self._budget.charges
 
     def interrupt(self, ending: RunEnding) -> None:
         """Take note of how the run ends when it is cancelled next; one that has ended by itself keeps its ending."""
@@ -189,7 +201,7 @@ class Agent:
         self._window.pin_goal(goal)
         self._rounds.goal = goal
         self._context.clipboard.seed("goal", goal)
-        await self._outlets.goal_stated(goal, self._budget.take_tokens())
+        await self._outlets.goal_stated(goal, self._budget.take_charges())
 
     async def _ask(self, clock: StepClock) -> None:
         """Ask what to do and tell the feed of the plan; a request that is too long is sent once more, shorter."""
@@ -206,7 +218,7 @@ class Agent:
         async with self._tracing():
             reply = await self._asking.ask(step, request, clock)
         self._briefing.note(reply)
-        step.planning_tokens = self._budget.take_tokens()
+        step.planning = self._budget.take_charges()
         await self._outlets.step_planned(step, reply)
 
     @asynccontextmanager

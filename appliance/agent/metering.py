@@ -10,12 +10,21 @@ from appliance.agent.budget import Budget
 from appliance.agent.estimate import estimate
 from appliance.errors import BrowserLost, RunFailed
 from appliance.models.base import Model, ModelAround, ModelRequest, OnText, Reply
+from appliance.models.base import Purpose as Asked
 from appliance.pause import Pause
 from appliance.sensitive import SensitiveData
-from appliance.words import FailureKind
+from appliance.words import FailureKind, Purpose
 
 LONG_REPLY, LONG_REPLY_SECONDS = 64_000, 400.0
 """Tokens and seconds of the one retry that a reply gets which was cut off for its length."""
+
+_PAID_FOR = {
+    Asked.STEP: Purpose.STEP,
+    Asked.EXTRACT: Purpose.ACTION,
+    Asked.GOAL: Purpose.GOAL,
+    Asked.COMPACTION: Purpose.COMPACTION,
+    Asked.REVIEW: Purpose.REVIEW,
+}
 
 T = TypeVar("T")
 
@@ -67,7 +76,7 @@ class MeteredModel(ModelAround):
             if fault.failure is FailureKind.PROVIDER_TIMEOUT:
                 self._charge_unanswered(request)
             raise
-        self._budget.charge(reply.tokens, time.monotonic() - started)
+        self._budget.charge(reply.tokens, time.monotonic() - started, _PAID_FOR[request.purpose])
         return reply
 
     def _cleaned(self, request: ModelRequest) -> ModelRequest:
@@ -79,7 +88,8 @@ class MeteredModel(ModelAround):
         )
 
     def _charge_unanswered(self, request: ModelRequest) -> None:
-        self._budget.charge_unanswered(estimate(request, self._budget.usual_output))
+        tokens = estimate(request, self._budget.usual_output)
+        self._budget.charge_unanswered(tokens, _PAID_FOR[request.purpose])
 
     async def _unless_lost(self, work: Coroutine[Any, Any, T]) -> T:
         task = asyncio.create_task(work)

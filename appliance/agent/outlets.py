@@ -6,8 +6,10 @@ from decimal import Decimal
 from types import TracebackType
 
 import structlog
+from msgspec import structs
 
 from appliance.agent.assignment import Assignment
+from appliance.agent.budget import no_price_list
 from appliance.agent.outcome import Outcome
 from appliance.agent.record import (
     Noted,
@@ -22,7 +24,18 @@ from appliance.agent.record import (
 from appliance.agent.step import Step
 from appliance.browser.observation import Screenshot
 from appliance.errors import MachineFault, PilothouseError, RunDone
-from appliance.events import ActionFinished, FeedEvent, GoalStated, Notice, Reviewed, StepPlanned, TokenCount
+from appliance.events import (
+    ActionFinished,
+    Charge,
+    FeedEvent,
+    GoalStated,
+    Notice,
+    Reviewed,
+    StepPlanned,
+    TokenCount,
+    services_of,
+    tokens_of,
+)
 from appliance.models.base import Reply
 from appliance.sensitive import SensitiveData
 
@@ -33,39 +46,41 @@ log = structlog.get_logger()
 class Outlets:
     """The outlets of one run.
 
-    `emit` takes feed entries. `keep_screenshot` stores the picture of a step, by its number, and returns its file
-    name. `price` returns what tokens cost in US dollars, None when that is not known.
+    `emit` takes feed entries, each with what was charged for what it tells. `keep_screenshot` stores the picture of a
+    step, by its number, and returns its file name. `price` returns what the tokens of one call cost in US dollars,
+    None when that is not known; `price_version` names the price list that it asks.
     """
 
-    emit: Callable[[FeedEvent], Awaitable[None]]
+    emit: Callable[[FeedEvent, tuple[Charge, ...]], Awaitable[None]]
     keep_screenshot: Callable[[int, Screenshot], Awaitable[str]]
     price: Callable[[TokenCount], Decimal | None]
     record: Record
+    price_version: Callable[[], str] = no_price_list
 
     def without(self, sensitive: SensitiveData) -> "Outlets":
         """Return outlets that let no secret pass, neither to the feed nor to the record."""
         if not sensitive:
             return self
 
-        async def emit(event: FeedEvent) -> None:
-            await self.emit(sensitive.redact_all(event))
+        async def emit(event: FeedEvent, charges: tuple[Charge, ...]) -> None:
+            await self.emit(sensitive.redact_all(event), charges)
 
         return replace(self, emit=emit, record=self.record.cleaned_by(sensitive.redact_all))
 
     async def notice(self, code: str, text: str) -> None:
         """Record and tell something a person should know."""
         self.record.append(Noted(code=code, text=text))
-        await self.emit(Notice(code=code, text=text))
+        await self.emit(Notice(code=code, text=text), ())
 
-    async def goal_stated(self, goal: str, tokens: TokenCount) -> None:
+    async def goal_stated(self, goal: str, charges: tuple[Charge, ...]) -> None:
         """Record and tell the goal of the run, and what it took to state it."""
         self.record.append(Noted(code="goal", text=goal))
-        await self.emit(GoalStated(goal=goal, tokens=tokens))
+        await self.emit(GoalStated(goal=goal, tokens=tokens_of(charges)), charges)
 
-    async def reviewed(self, event: Reviewed) -> None:
-        """Record and tell what the reviewer said of an answer."""
+    async def reviewed(self, event: Reviewed, charges: tuple[Charge, ...] = ()) -> None:
+        """Record and tell what the reviewer said of an answer, with the tokens that it took."""
         self.record.append(Noted(code="reviewed" if event.recorded is None else "review_dissent", text=event.text))
-        await self.emit(event)
+        await self.emit(structs.replace(event, tokens=tokens_of(charges)), charges)
 
     def run_opened(self, assignment: Assignment, model: str) -> None:
         """Record that a run begins."""
@@ -109,7 +124,7 @@ class Outlets:
                 step=step.number,
                 reply=reply.text,
                 calls=list(calls),
-                tokens=step.planning_tokens,
+                tokens=tokens_of(step.planning),
                 model=reply.model_name,
                 think_ms=step.think_ms,
                 rejected=step.rejected,
@@ -127,11 +142,12 @@ class Outlets:
                 calls=calls,
                 url=observation.url,
                 title=observation.title,
-                tokens=step.planning_tokens,
+                tokens=tokens_of(step.planning),
                 screenshot=step.screenshot,
                 observe_ms=observation.duration_ms,
                 think_ms=step.think_ms,
-            )
+            ),
+            step.planning,
         )
 
     async def actions_finished(self, step: Step) -> None:
@@ -148,9 +164,10 @@ class Outlets:
                     text=receipt.text,
                     duration_ms=receipt.duration_ms,
                     url=receipt.url,
-                    tokens=receipt.tokens,
-                    cost_usd=receipt.cost_usd,
-                )
+                    tokens=tokens_of(receipt.charges),
+                    cost_usd=services_of(receipt.charges),
+                ),
+                receipt.charges,
             )
 
     async def last_told(self, step: Step) -> None:

@@ -44,7 +44,7 @@ from appliance.errors import (
     RunStopped,
     StepsSpent,
 )
-from appliance.events import ActionCall, TokenCount
+from appliance.events import ActionCall, Charge, TokenCount
 from appliance.models.base import Reply
 from appliance.words import Completion, ReceiptStatus
 
@@ -93,7 +93,7 @@ class Replay:
         self._registry = registry
         self._outlets = outlets = outlets.without(context.sensitive)
         context.browser.hide(lambda: context.sensitive.values, context.sensitive.is_in)
-        self._budget = Budget(assignment, outlets.price)
+        self._budget = Budget(assignment, outlets.price, model=context.model.name, price_version=outlets.price_version)
         self._model = MeteredModel(context.model, self._budget, context.browser.lost, context.sensitive)
         self._context = context = replace(context, model=self._model, tell=outlets.notice, purse=self._budget)
         self._sight = Sight(context, registry, outlets)
@@ -141,6 +141,11 @@ class Replay:
             self._close_record()
         await self._outlets.last_told(self._step)
         return self.outcome_so_far()
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """Everything the replay was charged so far, told to the feed or not."""
+        return self._budget.charges
 
     def interrupt(self, ending: RunEnding) -> None:
         """Take note of how the replay ends when it is cancelled next; one that has ended by itself keeps its ending."""
@@ -197,8 +202,7 @@ class Replay:
                 step.is_acting = True
                 receipt = await self._replay(intent, intended)
                 step.is_acting = False
-                cost = self._budget.take_service_cost()
-                step.receipts.append(replace(receipt, tokens=self._budget.take_tokens(), cost_usd=cost))
+                step.receipts.append(replace(receipt, charges=self._budget.take_charges()))
                 await self._outlets.actions_finished(step)
                 if self._has_failed:
                     break

@@ -103,8 +103,8 @@ class Rounds:
         except (RunFailed, ContextOverflow, MoneySpent, ReplyMalformed) as fault:
             text = f"The answer was not checked: {fault.message}"
         is_right = None if verdict is None else verdict.is_right
-        tokens = self._budget.take_tokens()
-        await self._outlets.reviewed(Reviewed(verdict=is_right, text=text.strip(), round=self._round, tokens=tokens))
+        reviewed = Reviewed(verdict=is_right, text=text.strip(), round=self._round)
+        await self._outlets.reviewed(reviewed, self._budget.take_charges())
         return verdict
 
     def _is_over(self, verdict: Verdict) -> bool:

@@ -6,7 +6,7 @@ from appliance.actions.base import Receipt
 from appliance.actions.registry import ParsedCall
 from appliance.browser.observation import Observation
 from appliance.errors import ActionInvalid, RunDone, RunEnding
-from appliance.events import ActionCall, TokenCount
+from appliance.events import ActionCall, Charge, TokenCount, tokens_of
 from appliance.words import ReceiptStatus
 
 
@@ -34,9 +34,9 @@ class Step:
     """One step while it is worked on; a part is set as soon as it is known.
 
     `limit` is the limit on whose account only an answer is accepted, `answer` the one that was accepted. `trouble` is
-    what cut the step short. Times are in milliseconds. `receipts` belong to the plan's actions in order, `reported`
-    counts those the feed has; `is_acting` is true while the action after them runs. `pauses` is how often the run had
-    been paused when the page was looked at.
+    what cut the step short. `planning` is what asking for the plan was charged. Times are in milliseconds. `receipts`
+    belong to the plan's actions in order, `reported` counts those the feed has; `is_acting` is true while the action
+    after them runs. `pauses` is how often the run had been paused when the page was looked at.
     """
 
     number: int
@@ -45,7 +45,7 @@ class Step:
     screenshot: str | None = None
     rejected: list[str] = field(default_factory=list[str])
     plan: Plan | None = None
-    planning_tokens: TokenCount = field(default_factory=TokenCount)
+    planning: tuple[Charge, ...] = ()
     think_ms: int = 0
     receipts: list[Receipt] = field(default_factory=list[Receipt])
     reported: int = 0
@@ -57,7 +57,7 @@ class Step:
     @property
     def tokens(self) -> TokenCount:
         """The tokens of every model call of the step, those of an extract included."""
-        return sum((receipt.tokens for receipt in self.receipts), self.planning_tokens)
+        return tokens_of((*self.planning, *(charge for receipt in self.receipts for charge in receipt.charges)))
 
     @property
     def carried(self) -> str | None:

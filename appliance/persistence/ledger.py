@@ -9,28 +9,31 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, and_, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, Table, and_, func, insert, select, update
 
 from appliance.errors import NotFound
-from appliance.events import Charge, TokenCount
+from appliance.events import Charge, TokenCount, cost_of, services_of, tokens_of
 from appliance.persistence.columns import utc_now
 from appliance.persistence.records import ChargeRecord
 from appliance.persistence.sessions import token_values
-from appliance.persistence.tables import ledger, runs
+from appliance.persistence.tables import ledger, runs, sessions
 from appliance.persistence.transaction import Transaction
-from appliance.words import CapScope, Purpose
+from appliance.words import CapScope
 
 _SUBJECTS = {CapScope.KEY: ledger.c.key_id, CapScope.MEMBER: ledger.c.user_id, CapScope.TEAM: ledger.c.team_id}
 
 
 async def add_charges(transaction: Transaction, session_id: UUID, run_id: UUID, charges: Sequence[Charge]) -> None:
-    """Write one row for each charge, for whoever pays for the run, and add them to the run's totals.
+    """Write one row for each charge, for whoever pays for the run, and add them to the totals of run and session.
 
-    Raises NotFound when there is no such run.
+    Nothing else changes these totals, so that they never disagree with the ledger. A deleted session is charged too:
+    the money is gone all the same. Raises NotFound when there is no such run.
     """
     if not charges:
         return
     payer, now = await _add_to_run(transaction, run_id, charges), utc_now()
+    of_session = update(sessions).where(sessions.c.id == session_id)
+    await transaction.execute(of_session.values(_sums(sessions, charges)))
     rows = [
         {
             "at": now,
@@ -90,31 +93,19 @@ def in_window(since: datetime | None, until: datetime | None) -> list[ColumnElem
     return conditions
 
 
-def cost_of(charges: Sequence[Charge]) -> Decimal:
-    """Return the sum of the charges whose price is known."""
-    return sum((charge.cost_usd for charge in charges if charge.cost_usd is not None), Decimal(0))
-
-
-def services_in(charges: Sequence[Charge]) -> Decimal:
-    """Return what went to services other than models."""
-    return cost_of([charge for charge in charges if charge.purpose is Purpose.CAPTCHA])
-
-
 async def _add_to_run(transaction: Transaction, run_id: UUID, charges: Sequence[Charge]) -> Row[Any]:
     """Add the charges to the run's totals and return the ids of team, member and key that pay for it."""
-    tokens = sum((charge.tokens for charge in charges), TokenCount())
-    values: dict[str, Any] = {name: runs.c[name] + count for name, count in token_values(tokens).items() if count}
-    if cost := cost_of(charges):
-        values["cost_usd"] = runs.c.cost_usd + cost
-    if services := services_in(charges):
-        values["services_usd"] = runs.c.services_usd + services
-    payer = (runs.c.team_id, runs.c.user_id, runs.c.key_id)
-    own = runs.c.id == run_id
-    statement = update(runs).where(own).values(values).returning(*payer) if values else select(*payer).where(own)
-    row = (await transaction.execute(statement)).first()
+    changed = update(runs).where(runs.c.id == run_id).values(_sums(runs, charges))
+    row = (await transaction.execute(changed.returning(runs.c.team_id, runs.c.user_id, runs.c.key_id))).first()
     if row is None:
         raise NotFound("Run not found")
     return row
+
+
+def _sums(table: Table, charges: Sequence[Charge]) -> dict[str, Any]:
+    """Return the totals of a table that has them, as they are with the charges."""
+    more = {**token_values(tokens_of(charges)), "cost_usd": cost_of(charges), "services_usd": services_of(charges)}
+    return {name: table.c[name] + amount for name, amount in more.items()}
 
 
 def _to_record(row: Row[Any]) -> ChargeRecord:

@@ -80,6 +80,11 @@ async def change_run(transaction: Transaction, run_id: UUID, **changes: Unpack[R
         raise NotFound("Run not found")
 
 
+async def count_step(transaction: Transaction, run_id: UUID) -> None:
+    """Count one step more."""
+    await transaction.execute(update(runs).where(runs.c.id == run_id).values(step_count=runs.c.step_count + 1))
+
+
 async def find_run(transaction: Transaction, run_id: UUID) -> RunRecord:
     """Return the run; raises NotFound when there is none."""
     row = (await transaction.execute(select(*_COLUMNS).where(runs.c.id == run_id))).first()

@@ -19,7 +19,7 @@ from appliance.words import Effort, FailureKind, Lifecycle, SessionStatus
 
 
 class SessionChanges(TypedDict, total=False):
-    """What becomes different about a session; what is not named stays. The three `more_…` are added to its totals."""
+    """What becomes different about a session; what is not named stays. `more_steps` is added."""
 
     status: SessionStatus
     model: str
@@ -47,9 +47,6 @@ class SessionChanges(TypedDict, total=False):
     lifecycle: Lifecycle | None
     allowance_usd: Decimal | None
     is_closed: bool
-    more_tokens: TokenCount
-    more_cost_usd: Decimal
-    more_services_usd: Decimal
     more_steps: int
 
 
@@ -153,15 +150,8 @@ async def clear_lifecycles(transaction: Transaction, *lifecycles: Lifecycle) -> 
 async def change_session(transaction: Transaction, session_id: UUID, **changes: Unpack[SessionChanges]) -> None:
     """Apply the changes and move `updated_at`; raises NotFound when there is no such session."""
     values: dict[str, Any] = {"updated_at": utc_now(), **changes}
-    for name, count in token_values(values.pop("more_tokens", TokenCount())).items():
-        if count:
-            values[name] = sessions.c[name] + count
     if more_steps := values.pop("more_steps", 0):
         values["step_count"] = sessions.c.step_count + more_steps
-    if more_cost := values.pop("more_cost_usd", None):
-        values["cost_usd"] = sessions.c.cost_usd + more_cost
-    if more_services := values.pop("more_services_usd", None):
-        values["services_usd"] = sessions.c.services_usd + more_services
     await _update(transaction, session_id, values)
 
 

@@ -14,7 +14,7 @@ import structlog
 from appliance.agent.outcome import Outcome
 from appliance.displays.slot import Slot
 from appliance.errors import BrowserLost, DatabaseUnavailable, NotFound, PilothouseError
-from appliance.events import Notice, RunStarted
+from appliance.events import Charge, Notice, RunStarted
 from appliance.feed.writer import write_event
 from appliance.models.base import Model
 from appliance.models.catalog import ModelEntry
@@ -22,6 +22,7 @@ from appliance.models.providers import find_model
 from appliance.pause import Pause
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Transaction
+from appliance.persistence.ledger import add_charges
 from appliance.persistence.records import RunRecord, SessionRecord
 from appliance.persistence.runs import change_run, find_run, list_runs
 from appliance.persistence.sessions import SessionChanges, find_session
@@ -228,7 +229,7 @@ class Worker:
         async with self._equipment.database.read() as transaction:
             turns = await list_runs(transaction, session.id)
         earlier = tuple(turn for turn in turns if turn.number < self.run.number and turn.status is RunStatus.ENDED)
-        self._tally = Tally(self._equipment, self.run, entry)
+        self._tally = Tally(self._equipment, self.run)
         outlets = agents.make_outlets(self.run, entry, folders, self._tally)
         is_reviewed = self._equipment.settings.reviewer
         assignment = agents.assign(session, self.run, earlier, is_reviewed=is_reviewed)
@@ -297,20 +298,25 @@ class Worker:
         status = status_after(outcome, keep_alive=session.keep_alive)
         if self._halt is not None and outcome.ending is self._halt.ending:
             status = self._halt.status
-        untold = SessionChanges()
+        untold: tuple[Charge, ...] = ()
         if self._tally is not None:
             await self._tally.flush()
-            untold = self._tally.untold(outcome)
+            untold = self._tally.untold(self._agent.charges if self._agent is not None else ())
         is_kept = self._may_stay(session)
-        untold["lifecycle"] = Lifecycle.PARKED if is_kept else None
+        lifecycle = Lifecycle.PARKED if is_kept else None
 
         async def write(transaction: Transaction) -> None:
-            await settle(transaction, self.run, outcome, status, untold)
+            await settle(transaction, self.run, outcome, status, untold, lifecycle)
 
         try:
             await submit_stubbornly(self._equipment.database, write, f"the ending of run {self.run.id}")
         except NotFound:
             log.info("a run ended in a deleted session", run=str(self.run.id))
+            await submit_stubbornly(
+                self._equipment.database,
+                lambda tx: add_charges(tx, self.run.session_id, self.run.id, untold),
+                f"what run {self.run.id} cost",
+            )
             is_kept = False
         if is_kept:
             self._is_kept = True

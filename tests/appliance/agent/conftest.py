@@ -19,7 +19,7 @@ from appliance.agent.recorded import RecordedRun, load
 from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
 from appliance.captcha.solving import Captchas
-from appliance.events import ActionFinished, FeedEvent, Notice, StepPlanned, TokenCount
+from appliance.events import ActionFinished, Charge, FeedEvent, Notice, StepPlanned, TokenCount
 from appliance.models.base import Model
 from appliance.models.catalog import find_entry
 from appliance.models.providers import ProviderKeys, open_model
@@ -39,6 +39,7 @@ class Work:
     stand_in: StandIn
     folder: Path
     events: list[FeedEvent] = field(default_factory=list)
+    charges: list[Charge] = field(default_factory=list)
     has_event: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     async def keep(self, event: FeedEvent) -> None:
@@ -122,7 +123,8 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
         context.sensitive = SensitiveData.read(sensitive or {})
         context.captchas = captchas
 
-        async def emit(event: FeedEvent) -> None:
+        async def emit(event: FeedEvent, charges: tuple[Charge, ...] = ()) -> None:
+            work.charges += charges
             await work.keep(event)
             if tell is not None:
                 tell(event)

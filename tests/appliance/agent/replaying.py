@@ -18,7 +18,7 @@ from appliance.agent.replay import Original, Pace, Replay
 from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
 from appliance.captcha.solving import Captchas
-from appliance.events import FeedEvent, TokenCount
+from appliance.events import Charge, FeedEvent, TokenCount
 from appliance.models.autopilot import Autopilot
 from appliance.sensitive import SensitiveData
 from appliance.workspaces.scratchpad import Scratchpad
@@ -76,7 +76,7 @@ class Stage:
     ) -> Replaying:
         events: list[FeedEvent] = []
 
-        async def emit(event: FeedEvent) -> None:
+        async def emit(event: FeedEvent, charges: tuple[Charge, ...] = ()) -> None:
             events.append(event)
             if tell is not None:
                 tell(event)

@@ -6,8 +6,8 @@ import pytest
 from appliance.agent.assignment import Assignment
 from appliance.agent.budget import Budget
 from appliance.errors import MoneySpent, RunFailed, RunTimedOut, StepsSpent
-from appliance.events import TokenCount
-from appliance.words import FailureKind
+from appliance.events import Charge, TokenCount
+from appliance.words import FailureKind, Purpose
 
 STEP = TokenCount(input=1000)
 
@@ -26,7 +26,8 @@ def test_what_other_services_cost_counts_against_the_cap_and_is_told_once():
     money.charge_service(Decimal("0.003"))
     money.charge_service(Decimal("-0.001"))
     assert money.money_left() == Decimal("0.038")
-    assert (money.take_service_cost(), money.take_service_cost()) == (Decimal("0.002"), Decimal(0))
+    charged = [charge.cost_usd for charge in money.take_charges() if charge.purpose is Purpose.CAPTCHA]
+    assert (charged, money.take_charges()) == ([Decimal("0.003"), Decimal("-0.001")], ())
     assert (money.spent.cost_usd, money.spent.services_usd) == (Decimal("0.012"), Decimal("0.002"))
     money.charge_service(Decimal("0.038"))
     with pytest.raises(MoneySpent):
@@ -165,9 +166,37 @@ def test_the_answer_is_asked_for_when_only_the_reserve_is_left():
         money.next_step()
 
 
-def test_tokens_are_told_once():
+def test_charges_are_told_once_and_all_of_them_are_kept():
     money = budget()
     money.charge(STEP, 0.1)
+    money.charge_unanswered(STEP, Purpose.REVIEW)
+    told = money.take_charges()
+    assert [(charge.purpose, charge.tokens, charge.is_estimated) for charge in told] == [
+        (Purpose.STEP, STEP, False),
+        (Purpose.REVIEW, STEP, True),
+    ]
     money.charge(STEP, 0.1)
-    assert money.take_tokens() == STEP + STEP
-    assert money.take_tokens() == TokenCount()
+    assert money.take_charges() == money.charges[2:]
+    assert money.take_charges() == ()
+
+
+def test_a_charge_names_the_model_and_the_price_list():
+    money = Budget(Assignment("Do it"), cent_per_thousand, model="m", price_version=lambda: "list 3")
+    money.charge(STEP, 0.1)
+    assert money.charges == (Charge(Purpose.STEP, "m", STEP, Decimal("0.01"), price_version="list 3"),)
+
+
+def test_every_call_is_priced_by_itself_and_rounded_before_it_is_added():
+    def long_calls_cost_more(tokens: TokenCount) -> Decimal:
+        return Decimal(tokens.input) * (2 if tokens.input > 1000 else 1) * Decimal("0.0000004")
+
+    money = Budget(Assignment("Do it"), long_calls_cost_more)
+    for tokens in (600, 600, 1001):
+        money.charge(TokenCount(input=tokens), 0.1)
+    assert money.spent.cost_usd == Decimal("0.00024") + Decimal("0.00024") + Decimal("0.000801")
+
+
+def test_what_used_and_cost_nothing_is_no_charge():
+    money = Budget(Assignment("Do it"), lambda tokens: Decimal(0))
+    money.charge(TokenCount(), 0.1)
+    assert money.charges == ()

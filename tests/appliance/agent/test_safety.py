@@ -9,7 +9,7 @@ from appliance.agent.assignment import Assignment
 from appliance.agent.outlets import Outlets
 from appliance.agent.record import Record
 from appliance.browser.policy import Policy
-from appliance.events import FeedEvent, Notice
+from appliance.events import Charge, FeedEvent, Notice
 from appliance.sensitive import SensitiveData
 from appliance.words import ReceiptStatus
 from tests.appliance.agent.conftest import Finish
@@ -21,7 +21,7 @@ DONE = {"done": {"text": "It is done."}}
 async def test_outlets_let_no_secret_pass_to_feed_or_record(tmp_path: Path):
     told: list[FeedEvent] = []
 
-    async def emit(event: FeedEvent) -> None:
+    async def emit(event: FeedEvent, charges: tuple[Charge, ...] = ()) -> None:
         told.append(event)
 
     async def keep(number: int, screenshot: object) -> str:

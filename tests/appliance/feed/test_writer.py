@@ -5,18 +5,19 @@ from uuid import UUID, uuid4
 import pytest
 
 from appliance.errors import NotFound, RequestRefused
-from appliance.events import ActionCall, ActionFinished, FeedEvent, Notice, StepPlanned, TokenCount
+from appliance.events import ActionCall, ActionFinished, Charge, FeedEvent, Notice, StepPlanned, TokenCount
 from appliance.feed.hub import Hub
 from appliance.feed.writer import Feed
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database
 from appliance.persistence.events import find_event, read_events, read_events_from
 from appliance.persistence.ids import new_id
+from appliance.persistence.ledger import list_charges
 from appliance.persistence.records import EventPage, SessionRecord
-from appliance.persistence.runs import add_run
-from appliance.persistence.sessions import SessionChanges, add_session, delete_session, find_session
+from appliance.persistence.runs import add_run, list_runs
+from appliance.persistence.sessions import add_session, delete_session, find_session
 from appliance.persistence.steps import list_steps
-from appliance.words import ReceiptStatus, SessionStatus
+from appliance.words import Purpose, ReceiptStatus, SessionStatus
 
 
 async def start_session(database: Database) -> UUID:
@@ -98,17 +99,27 @@ async def test_a_step_brings_its_row_and_the_session_s_totals_along(database: Da
             tokens=TokenCount(100, 10, 1, 7),
             screenshot=f"{number}.jpg",
         )
-        changes = SessionChanges(more_cost_usd=Decimal("0.01"), more_tokens=TokenCount(1, 0, 0, 1))
-        await feed.append(session_id, run.id, event, changes)
+        charges = [
+            Charge(Purpose.COMPACTION, "m", TokenCount(40, 0, 0, 1), Decimal("0.003")),
+            Charge(Purpose.STEP, "m", TokenCount(60, 10, 1, 6), Decimal("0.007")),
+        ]
+        await feed.append(session_id, run.id, event, charges=charges)
     receipt = ActionFinished(2, "c1", "extract", ReceiptStatus.OK, "Read.", 5, tokens=TokenCount(9, 0, 0, 1))
-    spent = SessionChanges(more_cost_usd=Decimal("0.005"), more_tokens=receipt.tokens)
-    await feed.append(session_id, run.id, receipt, spent)
+    spent = [
+        Charge(Purpose.ACTION, "m", receipt.tokens, Decimal("0.004")),
+        Charge(Purpose.CAPTCHA, "capsolver", cost_usd=Decimal("0.001")),
+    ]
+    await feed.append(session_id, run.id, receipt, charges=spent)
     async with database.read() as connection:
         session = await find_session(connection, session_id)
+        (run,) = await list_runs(connection, session_id)
         steps = await list_steps(connection, run.id)
-    assert session.step_count == 2
-    assert session.tokens == TokenCount(211, 20, 2, 17)
-    assert session.cost_usd == Decimal("0.025")
+        charged = [row.charge for row in await list_charges(connection, session_id)]
+    assert session.step_count == run.step_count == 2
+    assert session.tokens == run.tokens == TokenCount(209, 20, 2, 15)
+    assert session.cost_usd == run.cost_usd == Decimal("0.025")
+    assert session.services_usd == run.services_usd == Decimal("0.001")
+    assert charged == [*charges, *charges, *spent]
     assert (session.last_step_summary, session.screenshot) == ("move 2", "2.jpg")
     assert [(step.number, step.tokens, step.cost_usd) for step in steps] == [
         (1, TokenCount(100, 10, 1, 7), Decimal("0.01")),

@@ -5,7 +5,8 @@ from uuid import uuid4
 import pytest
 
 from appliance.errors import Conflict, NotFound, RequestInvalid, RequestRefused
-from appliance.events import Notice, RunFinished, TaskGiven
+from appliance.events import Charge, Notice, RunFinished, TaskGiven
+from appliance.persistence.ledger import add_charges
 from appliance.persistence.records import FieldWarning
 from appliance.persistence.runs import change_run, find_latest_run
 from appliance.persistence.sessions import change_session
@@ -14,7 +15,7 @@ from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.sealing import Seal
 from appliance.runtime.sessions import Sessions
 from appliance.runtime.wishes import SessionWish
-from appliance.words import Ending, FailureKind, RunStatus, SessionStatus, StopStrategy
+from appliance.words import Ending, FailureKind, Purpose, RunStatus, SessionStatus, StopStrategy
 
 
 async def _end_run(equipment, session, status=SessionStatus.IDLE, **result):
@@ -234,8 +235,11 @@ async def test_of_two_follow_ups_at_once_one_is_taken_and_one_told_that_it_is_bu
 
 
 async def _spend(equipment, session, amount):
+    charge = Charge(Purpose.STEP, "m", cost_usd=Decimal(amount))
+
     async def write(transaction):
-        await change_session(transaction, session.id, more_cost_usd=Decimal(amount))
+        run = await find_latest_run(transaction, session.id)
+        await add_charges(transaction, session.id, run.id, [charge])
 
     await equipment.database.writer.submit(write)
 

@@ -5,14 +5,14 @@ import pytest
 
 from appliance.agent.outcome import Outcome
 from appliance.errors import NotFound
-from appliance.events import ActionFinished, Notice, Reviewed, RunFinished, StepPlanned, TokenCount
-from appliance.models.catalog import find_entry
+from appliance.events import ActionFinished, Charge, Notice, Reviewed, RunFinished, StepPlanned, TokenCount
+from appliance.persistence.ledger import sum_session
 from appliance.persistence.runs import find_latest_run
 from appliance.persistence.steps import list_steps
 from appliance.runtime.agents import assign
 from appliance.runtime.settling import Tally, settle
 from appliance.runtime.wishes import SessionWish
-from appliance.words import Ending, FailureKind, ReceiptStatus, SessionStatus
+from appliance.words import Ending, FailureKind, Purpose, ReceiptStatus, SessionStatus
 
 DELIVERED = Outcome(
     ending=Ending.DONE,
@@ -40,57 +40,49 @@ async def run(equipment, session):
 
 @pytest.fixture
 def tally(equipment, run):
-    return Tally(equipment, run, find_entry("claude-sonnet-5"))
+    return Tally(equipment, run)
 
 
-def _step(tokens):
+def _step():
     return StepPlanned(
-        step=1, see="s", plan="p", move="Next.", calls=(), url="u", title="t", tokens=tokens, screenshot="1.jpg"
+        step=1, see="s", plan="p", move="Next.", calls=(), url="u", title="t", tokens=TokenCount(), screenshot="1.jpg"
     )
+
+
+def _charge(purpose, tokens=0, cost="0.01"):
+    return Charge(purpose, "claude-sonnet-5", TokenCount(input=tokens), Decimal(cost))
 
 
 async def test_a_review_adds_to_what_the_session_spent(sessions, session, tally):
-    await tally.emit(Reviewed(verdict=True, text="Right.", tokens=TokenCount(input=1_000_000, output=7)))
+    await tally.emit(Reviewed(verdict=True, text="Right."), (_charge(Purpose.REVIEW, 70, "0.000021"),))
     await tally.flush()
     spent = await sessions.find(session.id)
-    assert (spent.tokens.input, spent.tokens.output) == (1_000_000, 7)
-    assert spent.cost_usd > 0
+    assert (spent.tokens.input, spent.cost_usd) == (70, Decimal("0.000021"))
 
 
-def _solved(cost):
+def _solved():
     return ActionFinished(
-        step=1, call_id="c", name="solve_captcha", status=ReceiptStatus.OK, text="x", duration_ms=1, cost_usd=cost
-    )
+        step=1, call_id="c", name="solve_captcha", status=ReceiptStatus.OK, text="x", duration_ms=1
+    )  # fmt: skip
 
 
-async def test_what_a_service_cost_is_in_the_totals_of_the_session_and_of_its_step(
+CAPTCHA = Charge(Purpose.CAPTCHA, "capsolver", cost_usd=Decimal("0.0008"))
+
+
+async def test_what_a_service_cost_is_in_the_totals_of_the_session_of_its_run_and_of_its_step(
     equipment, sessions, session, run, tally
 ):
-    await tally.emit(_step(TokenCount(input=1_000_000)))
-    await tally.flush()
-    model_alone = (await sessions.find(session.id)).cost_usd
-    await tally.emit(_solved(Decimal("0.0008")))
+    await tally.emit(_step(), (_charge(Purpose.STEP, 1000),))
+    await tally.emit(_solved(), (CAPTCHA,))
     await tally.flush()
     spent = await sessions.find(session.id)
-    assert (spent.cost_usd, spent.services_usd) == (model_alone + Decimal("0.0008"), Decimal("0.0008"))
+    (same,) = await sessions.list_runs(session.id)
+    assert spent.cost_usd == same.cost_usd == Decimal("0.0108")
+    assert spent.services_usd == same.services_usd == Decimal("0.0008")
+    assert (same.step_count, same.tokens) == (1, TokenCount(input=1000))
     async with equipment.database.read() as transaction:
         (step,) = await list_steps(transaction, run.id)
     assert step.cost_usd == spent.cost_usd
-
-
-async def test_what_a_service_cost_in_a_step_that_was_cut_off_is_counted_at_the_end(
-    equipment, sessions, session, run, tally
-):
-    await tally.emit(_solved(Decimal("0.001")))
-    await tally.flush()
-    outcome = replace(DELIVERED, tokens=TokenCount(), services_usd=Decimal("0.003"))
-
-    async def write(transaction):
-        await settle(transaction, run, outcome, SessionStatus.IDLE, tally.untold(outcome))
-
-    await equipment.database.writer.submit(write)
-    spent = await sessions.find(session.id)
-    assert (spent.cost_usd, spent.services_usd) == (Decimal("0.003"), Decimal("0.003"))
 
 
 async def test_an_assignment_is_reviewed_as_the_setting_says(session, run):
@@ -99,20 +91,22 @@ async def test_an_assignment_is_reviewed_as_the_setting_says(session, run):
 
 
 async def test_steps_and_actions_add_up_in_the_session_with_their_price(sessions, session, tally):
-    await tally.emit(_step(TokenCount(input=1_000_000)))
-    await tally.flush()
-    one_step = await sessions.find(session.id)
-    finished = ActionFinished(
-        step=1, call_id="c", name="extract", status=ReceiptStatus.OK, text="x", duration_ms=1,
-        tokens=TokenCount(input=1_000_000),
-    )  # fmt: skip
-    await tally.emit(finished)
+    await tally.emit(_step(), (_charge(Purpose.COMPACTION, 5), _charge(Purpose.STEP, 10)))
+    await tally.emit(_solved(), (_charge(Purpose.ACTION, 10),))
     await tally.flush()
     both = await sessions.find(session.id)
-    assert (both.step_count, both.tokens.input, both.last_step_summary) == (1, 2_000_000, "Next.")
+    assert (both.step_count, both.tokens.input, both.last_step_summary) == (1, 25, "Next.")
     assert both.screenshot == "1.jpg"
-    assert one_step.cost_usd > 0
-    assert both.cost_usd == 2 * one_step.cost_usd
+    assert both.cost_usd == Decimal("0.03")
+
+
+async def test_what_has_no_known_price_makes_the_cost_of_its_step_unknown(equipment, sessions, session, run, tally):
+    await tally.emit(_step(), (Charge(Purpose.STEP, "own", TokenCount(5), None), _charge(Purpose.GOAL)))
+    await tally.flush()
+    async with equipment.database.read() as transaction:
+        (step,) = await list_steps(transaction, run.id)
+    assert step.cost_usd is None
+    assert (await sessions.find(session.id)).cost_usd == Decimal("0.01")
 
 
 async def test_events_stand_in_the_feed_in_the_order_in_which_they_were_told(sessions, session, tally):
@@ -125,25 +119,30 @@ async def test_events_stand_in_the_feed_in_the_order_in_which_they_were_told(ses
 
 async def test_an_event_that_could_not_be_written_is_told_with_the_next(sessions, session, tally):
     await sessions.delete(session.id)
-    await tally.emit(_step(TokenCount(input=1_000)))
+    charge = _charge(Purpose.STEP, 1_000)
+    await tally.emit(_step(), (charge,))
     with pytest.raises(NotFound):
         await tally.emit(Notice(code="after", text="x"))
     await tally.flush()
-    assert tally.tokens == TokenCount()
+    assert tally.untold((charge,)) == (charge,)
 
 
-async def test_what_a_cut_off_step_spent_is_added_at_the_end(sessions, session, equipment, run, tally):
-    await tally.emit(_step(TokenCount(input=1_000)))
+async def test_what_no_event_told_of_is_charged_with_the_ending(sessions, session, equipment, run, tally):
+    told, same, other = _charge(Purpose.STEP, 10), _charge(Purpose.STEP, 10), _charge(Purpose.REVIEW, 7)
+    await tally.emit(_step(), (told,))
     await tally.flush()
-    before = await sessions.find(session.id)
+    untold = tally.untold((told, same, other))
+    assert sorted(untold, key=lambda one: one.purpose) == [other, same]
 
     async def write(transaction):
-        await settle(transaction, run, DELIVERED, SessionStatus.IDLE, tally.untold(DELIVERED))
+        await settle(transaction, run, DELIVERED, SessionStatus.IDLE, untold)
 
     await equipment.database.writer.submit(write)
     after = await sessions.find(session.id)
-    assert (after.tokens.input, after.tokens.output) == (1_500, 10)
-    assert after.cost_usd > before.cost_usd
+    assert (after.tokens.input, after.cost_usd) == (27, Decimal("0.03"))
+    async with equipment.database.read() as transaction:
+        assert await sum_session(transaction, session.id) == after.cost_usd
+    assert (await sessions.list_runs(session.id))[0].cost_usd == after.cost_usd
 
 
 async def test_session_run_and_feed_tell_the_same_ending(sessions, session, equipment, run, tally):
@@ -152,7 +151,7 @@ async def test_session_run_and_feed_tell_the_same_ending(sessions, session, equi
     )
 
     async def write(transaction):
-        await settle(transaction, run, outcome, SessionStatus.IDLE, tally.untold(outcome))
+        await settle(transaction, run, outcome, SessionStatus.IDLE, ())
 
     await equipment.database.writer.submit(write)
     settled = await sessions.find(session.id)
@@ -188,7 +187,7 @@ async def test_the_feed_is_told_what_is_handed_over_before_it_is_told_the_ending
     outcome = replace(DELIVERED, ending=Ending.STEPS_SPENT, notice=notice, provenance=sources)
 
     async def write(transaction):
-        await settle(transaction, run, outcome, SessionStatus.IDLE, {})
+        await settle(transaction, run, outcome, SessionStatus.IDLE, ())
 
     await equipment.database.writer.submit(write)
     told, ended = [record.event for record in (await sessions.read_events(session.id)).events[-2:]]

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ import httpx
 import uvicorn
 
 from appliance.agent.outcome import Outcome
-from appliance.events import FeedEvent, TokenCount
+from appliance.events import Charge, FeedEvent, TokenCount
 from appliance.persistence.database import Transaction
 from appliance.persistence.runs import change_run, find_latest_run
 from appliance.persistence.sessions import SessionChanges, change_session
@@ -49,11 +49,17 @@ class RunningServer:
     def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         return self.do(lambda: self.appliance.database.writer.submit(work))
 
-    def append(self, session_id: UUID, event: FeedEvent, changes: SessionChanges | None = None) -> UUID:
+    def append(
+        self,
+        session_id: UUID,
+        event: FeedEvent,
+        changes: SessionChanges | None = None,
+        charges: Sequence[Charge] = (),
+    ) -> UUID:
         async def append() -> UUID:
             async with self.appliance.database.read() as transaction:
                 run = await find_latest_run(transaction, session_id)
-            record = await self.appliance.feed.append(session_id, run.id if run else None, event, changes)
+            record = await self.appliance.feed.append(session_id, run.id if run else None, event, changes, charges)
             return record.id
 
         return self.do(append)
@@ -72,7 +78,7 @@ class RunningServer:
             async def write(transaction: Transaction) -> None:
                 run = await find_latest_run(transaction, session_id)
                 assert run is not None
-                await settle(transaction, run, make_outcome(**outcome), status, SessionChanges())
+                await settle(transaction, run, make_outcome(**outcome), status, ())
 
             await self.appliance.database.writer.submit(write)
             self.appliance.hub.signal(session_id)

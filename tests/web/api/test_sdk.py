@@ -10,10 +10,10 @@ import pytest
 from browser_use_sdk.v3 import AsyncBrowserUse, BrowserUse, BrowserUseError
 from pydantic import BaseModel
 
-from appliance.events import ActionCall, ActionFinished, StepPlanned, TokenCount
+from appliance.events import ActionCall, ActionFinished, Charge, StepPlanned, TokenCount
 from appliance.models.catalog import MODELS, WIRE_MODELS
-from appliance.persistence.sessions import SessionChanges, change_session
-from appliance.words import Ending, FailureKind, ReceiptStatus, SessionStatus
+from appliance.persistence.sessions import change_session
+from appliance.words import Ending, FailureKind, Purpose, ReceiptStatus, SessionStatus
 from tests.web.api.running import KEY, RunningServer
 
 
@@ -226,7 +226,8 @@ def test_money_limits_come_back_as_plain_decimals(client: BrowserUse, amount: fl
 def test_totals_are_plain_decimals_however_small(client: BrowserUse, server: RunningServer) -> None:
     session = client.sessions.create("cheap", model="autopilot")
     server.begin(session.id)
-    server.append(session.id, step(1), SessionChanges(more_cost_usd=Decimal("0.000007")))
+    planned = step(1)
+    server.append(session.id, planned, None, [Charge(Purpose.STEP, "m", planned.tokens, Decimal("0.000007"))])
     after = client.sessions.get(session.id)
     assert (after.llm_cost_usd, after.total_cost_usd, after.proxy_cost_usd) == ("0.000007", "0.000007", "0")
     assert (after.total_input_tokens, after.total_output_tokens) == (30, 5)
