@@ -8,7 +8,8 @@ from appliance.runtime.choices import ModelRules
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.sessions import Sessions
 from appliance.runtime.wishes import SessionWish
-from appliance.words import SessionStatus
+from appliance.words import Lifecycle, SessionStatus
+from tests.appliance.runtime.rig import open_rig
 
 
 @pytest.fixture
@@ -40,3 +41,35 @@ async def test_a_database_out_of_order_puts_waiting_runs_off_until_it_is_in_orde
             while (await sessions.find(session.id)).status is not SessionStatus.ERROR:
                 await watch.wait(1)
     assert len([entry for entry in logs if "out of order" in entry.get("reason", "")]) == 1
+
+
+async def test_a_paused_run_stands_still_until_it_is_resumed_and_can_be_stopped(tmp_path, database):
+    steps = [{"reply": {"wait": {"seconds": 0}}, "__delay__": 0.3}] * 3 + [{"done": {"text": "Done.", "success": True}}]
+    async with open_rig(tmp_path, database) as rig:
+        session = await rig.create("RUN-paused Go.", steps)
+        await rig.eventually(lambda: rig.asked("RUN-paused"))
+        assert await rig.dispatcher.pause(session.id)
+        assert await rig.dispatcher.pause(session.id)
+        found = await rig.sessions.find(session.id)
+        assert (found.status, found.lifecycle) == (SessionStatus.RUNNING, Lifecycle.PAUSED)
+        await asyncio.sleep(1.0)  # longer than a step takes, and nothing may happen
+        assert rig.asked("RUN-paused") == 1
+        assert await rig.dispatcher.resume(session.id)
+        ended = await rig.ended(session)
+        assert (ended.lifecycle, ended.output) == (None, "Done.")
+        assert [code for code in await rig.notices(session) if code in ("paused", "resumed")] == ["paused", "resumed"]
+        assert not await rig.dispatcher.pause(session.id)
+        assert not await rig.dispatcher.resume(session.id)
+        other = await rig.create("RUN-stopped Go.", [{"__hang__": True}])
+        await rig.eventually(lambda: rig.asked("RUN-stopped"))
+        assert await rig.dispatcher.pause(other.id)
+        stopped = await rig.sessions.stop(other.id)
+        assert (stopped.status, stopped.lifecycle) == (SessionStatus.STOPPED, None)
+
+
+async def test_two_runs_that_race_for_the_last_slot_both_have_their_turn(tmp_path, database):
+    async with open_rig(tmp_path, database) as rig:
+        done = [{"done": {"text": "Done.", "success": True}}]
+        both = await asyncio.gather(rig.create("RUN-one Go.", done), rig.create("RUN-two Go.", done))
+        assert [(await rig.ended(session)).output for session in both] == ["Done.", "Done."]
+        await rig.eventually(lambda: rig.equipment.pool.free == 1)
