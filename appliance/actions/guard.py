@@ -45,11 +45,16 @@ class _Readout:
 
 
 class OutputGuard:
-    """Knows the texts that the actions of one run have shown."""
+    """Knows the texts that the actions of one talk have shown; `steps_before` are those of its earlier runs."""
 
     def __init__(self) -> None:
+        self.steps_before = 0
         self._readouts: dict[str, _Readout] = {}
         self._last: tuple[str, str, str] | None = None
+
+    def go_on(self, steps_before: int) -> None:
+        """Begin another run, after so many steps; what was shown stays known, but nothing repeats a call of before."""
+        self.steps_before, self._last = steps_before, None
 
     def pass_on(
         self, scratchpad: Scratchpad, step: int, name: str, parameters: BaseModel, receipt: "Receipt"
@@ -73,7 +78,7 @@ class OutputGuard:
             return receipt
         digest = _digest(text)
         known = self._readouts.get(digest)
-        readout = known or _Readout(len(self._readouts) + 1, name, step)
+        readout = known or _Readout(len(self._readouts) + 1, name, self.steps_before + step)
         self._readouts[digest] = readout
         is_huge = name in CAPPED and len(text) > WHOLE
         if known is not None or is_huge:

@@ -17,11 +17,14 @@ log = structlog.get_logger()
 
 
 class Archive:
-    """The archive of one session, in `folder`; a later run of the session goes on in a new file."""
+    """The archive of one session, in `folder`; a later run that begins anew goes on in a new file.
+
+    `redact` returns a text without what must not be written down.
+    """
 
     def __init__(self, folder: Path, redact: Callable[[str], str] = str) -> None:
         self._folder = folder
-        self._redact = redact
+        self.redact = redact
         self._first = self._part = _last_part(folder) + 1
         self._size = 0
         self._is_broken = False
@@ -38,7 +41,7 @@ class Archive:
         """Add a text. A disk that cannot take it is logged, and the archive is not named any more."""
         if self._is_broken:
             return
-        data = f"{self._redact(text).strip()}\n\n".encode()
+        data = f"{self.redact(text).strip()}\n\n".encode()
         if self._size and self._size + len(data) > MAX_PART:
             self._part, self._size = self._part + 1, 0
         if self._part - self._first >= MAX_PARTS:

@@ -19,7 +19,8 @@ class EarlierTurn:
 class Assignment:
     """One task with its limits: steps, seconds and, if given, money in US dollars.
 
-    `earlier` are the turns of the conversation so far, oldest first. `run` is what the run is called outside, `replays`
+    `earlier` are the turns of the conversation so far, oldest first; `keeps_logins` says that the browser of this run
+    has a profile's logins, as those before had. `run` is what the run is called outside, `replays`
     likewise the run that is done again, if one is. `is_reviewed` says that a finished answer is checked by the model.
     """
 
@@ -31,6 +32,7 @@ class Assignment:
     effort: Effort | None = None
     system_prompt_extension: str = ""
     earlier: tuple[EarlierTurn, ...] = ()
+    keeps_logins: bool = False
     run: str = ""
     replays: str | None = None
     is_reviewed: bool = True

@@ -14,6 +14,7 @@ from appliance.agent import prompt
 from appliance.agent.archive import Archive
 from appliance.agent.page_text import cut, one_line
 from appliance.agent.step import PlannedAction, Step
+from appliance.agent.turns import MAX_TURNS
 from appliance.browser.observation import Screenshot
 from appliance.fences import fence
 from appliance.words import ReceiptStatus
@@ -28,11 +29,14 @@ _LEAST_OLDER = 1_000
 _MAX_DROPPED = 40
 
 
+Kind = Literal["step", "files", "picture", "checkpoint", "left_out", "turn"]
+
+
 @dataclass(eq=False)
 class Block:
     """A piece of the history as it is sent; `first` and `last` are the numbers of the steps it is about."""
 
-    kind: Literal["step", "files", "picture", "checkpoint", "left_out"]
+    kind: Kind
     text: str
     first: int = 0
     last: int = 0
@@ -46,7 +50,7 @@ class StepBlock(Block):
     These are held while the step is one of the last two.
     """
 
-    kind: Literal["step", "files", "picture", "checkpoint", "left_out"] = "step"
+    kind: Kind = "step"
     text: str = ""
     line: str = ""
     full: str = ""
@@ -54,6 +58,15 @@ class StepBlock(Block):
     carried: str = ""
     is_archived: bool = False
     is_carried_archived: bool = False
+
+
+@dataclass(eq=False)
+class TurnBlock(Block):
+    """The next task of a talk that goes on, given after the step `first`; `short` is told once others followed it."""
+
+    kind: Kind = "turn"
+    text: str = ""
+    short: str = ""
 
 
 @dataclass
@@ -82,8 +95,8 @@ class History:
 
     @property
     def size_before(self) -> int:
-        """Characters of what stands before the page."""
-        return _size(self.before)
+        """Characters of what stands before the page, those of tasks not counted."""
+        return _bounded_size(self.before)
 
     @property
     def size_of_checkpoint(self) -> int:
@@ -96,24 +109,38 @@ class History:
         return [block for block in self.blocks if isinstance(block, StepBlock)]
 
     @property
+    def turns(self) -> list[TurnBlock]:
+        """The tasks that were given after the first one, as far as they are still told, oldest first."""
+        return [block for block in self.blocks if isinstance(block, TurnBlock)]
+
+    @property
     def left_out(self) -> int:
         """How many steps are left out by now, those of a checkpoint not counted."""
         return sum(block.last - block.first + 1 for block in self.blocks if block.kind == "left_out")
 
-    def add_step(self, step: Step) -> None:
-        """Add a finished step. The long texts of the step before it are no longer shown and go to the archive."""
+    def add_turn(self, turn: TurnBlock) -> None:
+        """Add a task; the earlier ones are told in short where they have become too long."""
+        self.after.append(turn)
+        if _size(self.turns[:-1]) > 2 * MAX_TURNS:
+            self._shorten_turns()
+
+    def add_step(self, step: Step, number: int) -> None:
+        """Add a finished step, by its number in the talk.
+
+        The long texts of the step before it are no longer shown and go to the archive.
+        """
         steps = self.steps
         for block in steps[-1:]:
             self._archive_carried(block)
         for block in steps[:-1]:
             block.carried = ""
-        text = full_text(step)
+        text = full_text(step, number)
         self.after.append(
             StepBlock(
                 text=text,
-                first=step.number,
-                last=step.number,
-                line=line_text(step),
+                first=number,
+                last=number,
+                line=line_text(step, number),
                 full=text,
                 whole=whole_text(step),
                 carried=_worth_keeping(step),
@@ -124,7 +151,7 @@ class History:
         """Make everything one stretch, since another page is shown; bring it down to `kept` when `room` is exceeded."""
         self.before = self._with_files_at_the_end(self.blocks)
         self.after = []
-        if _size(self.before) > room:
+        if _bounded_size(self.before) > room:
             self.before = self._shortened(self.before, kept, keeps_first=True)
 
     def keep_pictures(self, count: int) -> None:
@@ -136,7 +163,7 @@ class History:
 
     def bound_after(self, room: int, kept: int) -> None:
         """Bring what stands after the page down to `kept` characters when it has more than `room`."""
-        if _size(self.after) > room:
+        if _bounded_size(self.after) > room:
             is_first = not any(isinstance(block, StepBlock) for block in self.before)
             self.after = self._shortened(self.after, kept, keeps_first=is_first)
 
@@ -147,6 +174,7 @@ class History:
         """
         newest = self.steps[-2:]
         self.dropped.clear()
+        self._shorten_turns()
         told = [block for block in self.blocks if block.kind in ("step", "checkpoint", "left_out")]
         older = [block for block in told if block not in newest]
         for block in older:
@@ -164,7 +192,7 @@ class History:
         else:
             head = [*earlier, *([self._gap(rest[0].first, rest[-1].last)] if rest else [])]
         pictures = [block for block in self.blocks if block.picture is not None]
-        in_order = sorted((*head, *newest), key=lambda block: block.first)
+        in_order = sorted((*head, *newest, *self.turns), key=lambda block: (block.first, block.kind == "turn"))
         self.before, self.after = self._with_files_at_the_end([*in_order, *pictures]), []
 
     def keep_evidence(self, text: str) -> None:
@@ -174,14 +202,15 @@ class History:
 
     def _shortened(self, blocks: list[Block], room: int, *, keeps_first: bool) -> list[Block]:
         """Return the blocks within `room`, as far as that goes with the first and the newest step kept."""
-        kept = self._with_files_at_the_end(blocks)
+        self._shorten_turns()
+        kept = self._with_files_at_the_end(_still_told(blocks))
         steps = [block for block in kept if isinstance(block, StepBlock)]
         for block in steps:
             block.text = block.full if block.text != block.line else block.line
         fixed = _size([*(block for block in kept if block.kind in ("checkpoint", "files")), *steps[-1:]])
         room = max(room, fixed + _LEAST_OLDER)
         for block in steps[:-1]:
-            if _size(kept) <= room:
+            if _bounded_size(kept) <= room:
                 return kept
             self._keep_evidence(block)
             block.text = block.line
@@ -190,7 +219,7 @@ class History:
     def _left_out(self, kept: list[Block], candidates: list[StepBlock], room: int) -> list[Block]:
         """Leave out the oldest of the candidates; where steps are missing, now or before, one line says which."""
         gone: list[Block] = []
-        size = _size(kept)
+        size = _bounded_size(kept)
         for block in candidates:
             if size <= room:
                 break
@@ -207,7 +236,7 @@ class History:
                 told[gap] = self._gap(told[gap].first, block.last)
             else:
                 told.append(block)
-                gap = None if block.kind in ("step", "checkpoint") else gap
+                gap = None if block.kind in ("step", "checkpoint", "turn") else gap
         return told
 
     def _with_files_at_the_end(self, blocks: Sequence[Block]) -> list[Block]:
@@ -225,6 +254,16 @@ class History:
         number = str(first) if first == last else f"{first}-{last}"
         return Block("left_out", f"({count} {number} left out here{where}.)\n", first, last)
 
+    def _shorten_turns(self) -> None:
+        """Tell of the tasks before the present one in short, and of those that are too many not any more."""
+        room = MAX_TURNS
+        for turn in reversed(self.turns[:-1]):
+            if turn.text != turn.short:
+                self.keep_evidence(f"# The task after step {turn.first}\n{turn.text}")
+            room -= len(turn.short)
+            turn.text = turn.short if room >= 0 else ""
+        self.before, self.after = _still_told(self.before), _still_told(self.after)
+
     def _keep_evidence(self, block: StepBlock) -> None:
         if not block.is_archived:
             self.keep_evidence(f"# Step {block.first}\n{block.whole}")
@@ -237,8 +276,8 @@ class History:
             block.is_carried_archived = True
 
 
-def full_text(step: Step) -> str:
-    """Return a step as it is told while it is among the newest."""
+def full_text(step: Step, number: int | None = None) -> str:
+    """Return a step as it is told while it is among the newest, under another number than its own if one is given."""
     lines: list[str] = []
     if step.plan is not None:
         named = (("saw", step.plan.see), ("plan", step.plan.plan), ("move", step.plan.move))
@@ -249,20 +288,20 @@ def full_text(step: Step) -> str:
             lines.append(f"- {step.plan.left_out} more: not done, a step takes eight actions at most")
     if step.trouble:
         lines.append(f"trouble: {one_line(step.trouble, _MAX_SENTENCE)}")
-    return _wrap(step.number, "\n".join(lines))
+    return _wrap(number or step.number, "\n".join(lines))
 
 
-def line_text(step: Step) -> str:
+def line_text(step: Step, number: int) -> str:
     """Return a step in one line: what was seen, and how each action ended."""
     if step.plan is None:
-        return _wrap(step.number, one_line(step.trouble or "nothing was done", _MAX_IN_LINE), "")
+        return _wrap(number, one_line(step.trouble or "nothing was done", _MAX_IN_LINE), "")
     done = ", ".join(
         f"{action.call.name} {receipt.status}"
         for action, receipt in zip(step.plan.actions, step.receipts, strict=False)
         if receipt.status is not ReceiptStatus.SKIPPED
     )
     said = f"{one_line(step.plan.see, _MAX_IN_LINE)} {one_line(step.plan.move, _MAX_IN_LINE)} ({done})"
-    return _wrap(step.number, said, "")
+    return _wrap(number, said, "")
 
 
 def whole_text(step: Step) -> str:
@@ -309,3 +348,12 @@ def _wrap(number: int, text: str, gap: str = "\n") -> str:
 
 def _size(blocks: Sequence[Block]) -> int:
     return sum(len(block.text) for block in blocks)
+
+
+def _still_told(blocks: Sequence[Block]) -> list[Block]:
+    return [block for block in blocks if block.text or block.kind != "turn"]
+
+
+def _bounded_size(blocks: Sequence[Block]) -> int:
+    """Return the characters that may become fewer; tasks are bounded by themselves."""
+    return _size([block for block in blocks if block.kind != "turn"])

@@ -24,6 +24,7 @@ from appliance.agent.clocks import Clocks, StepClock
 from appliance.agent.compaction import Compactor, ContextLimit
 from appliance.agent.ending import ending_of
 from appliance.agent.goal import state_goal
+from appliance.agent.memory import Memory, tell_answer
 from appliance.agent.metering import MeteredModel
 from appliance.agent.outcome import Leftovers, Outcome, kept, settle
 from appliance.agent.outlets import Outlets
@@ -52,7 +53,7 @@ log = structlog.get_logger()
 
 
 class Agent:
-    """Works on one assignment with one browser; to be run once."""
+    """Works on one assignment with one browser; to be run once. With a `memory` it goes on where another agent was."""
 
     def __init__(
         self,
@@ -61,7 +62,9 @@ class Agent:
         registry: Registry,
         outlets: Outlets,
         clocks: Clocks | None = None,
+        memory: Memory | None = None,
     ) -> None:
+        context = memory.taken_up(context) if memory else context
         self._assignment = assignment
         self._sensitive = context.sensitive
         self._outlets = outlets = outlets.without(context.sensitive)
@@ -84,14 +87,18 @@ class Agent:
         )
         self._progress = Progress()
         limit = ContextLimit(self._model.context_window, self._model.compacts_itself)
-        archive = Archive(context.scratchpad.root, context.sensitive.redact)
-        self._window = Window(assignment, registry, datetime.now(UTC).date(), archive=archive, limit=limit)
+        past = memory.past if memory else None
+        archive = (past and past.archive) or Archive(context.scratchpad.root)
+        archive.redact = context.sensitive.redact
+        today = datetime.now(UTC).date()
+        self._window = Window(assignment, registry, today, archive=archive, limit=limit, past=past)
         compactor = Compactor(self._model, limit)
         self._briefing = Briefing(assignment, context, self._window, compactor, self._progress, outlets)
         self._sight = Sight(context, registry, outlets, self._window.room_for_page)
         self._asking = Asking(self._model, context, registry, outlets)
         self._chain = Chain(context, registry, self._progress, self._budget, outlets)
         self._rounds = Rounds(Reviewer(self._metered, assignment), assignment, self._budget, outlets)
+        self._rounds.know(past.told if past else ())
         self._ending: RunEnding | None = None
         self._interruption: RunEnding | None = None
         self._step = Step(0)
@@ -139,6 +146,13 @@ class Agent:
         if self._answer is not None and not isinstance(ending, RunDone):
             outcome = kept(outcome, self._answer)
         return self._sensitive.redact_all(outcome)
+
+    @property
+    def memory(self) -> Memory:
+        """What the next run of the session may go on with; to be asked for once, when this one is over."""
+        context = self._context
+        past = self._window.past(self._step, tell_answer(self.outcome_so_far(), context.scratchpad))
+        return Memory(past, context.evidence, context.links, context.guard, context.watch)
 
     @property
     def _answer(self) -> RunDone | None:

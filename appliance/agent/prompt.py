@@ -8,12 +8,11 @@ from typing import Literal
 
 from appliance.agent.assignment import Assignment, EarlierTurn
 from appliance.agent.progress import GIVE_UP_AT
+from appliance.agent.turns import MAX_ANSWER_BEFORE, MAX_TURNS, clip, tell_earlier
 from appliance.errors import RunEnding
 from appliance.fences import fence
 
 _FOLDER = Path(__file__).with_name("prompts")
-_MAX_EARLIER_TURNS = 10
-_MAX_EARLIER_ANSWER = 3_000
 
 
 def system_prompt(actions: str, extension: str, *, answer: Literal["filled", "text"] | None = None) -> str:
@@ -29,17 +28,41 @@ def system_prompt(actions: str, extension: str, *, answer: Literal["filled", "te
     return "\n\n".join(parts)
 
 
-def task_block(assignment: Assignment, today: date, room_for_earlier: int = 30_000) -> str:
+def task_block(assignment: Assignment, today: date, room_for_earlier: int = MAX_TURNS) -> str:
     """Return the part of the prompt that says what is wanted; it stays the same for the whole run.
 
-    Of earlier turns the newest are told, as far as they fit into the given number of characters.
+    Of earlier turns the newest are told, as far as they fit into the given number of characters, and what is lost
+    since.
     """
-    parts = [f"Today is {today.isoformat()} (UTC)."]
+    parts = [_told_date(today)]
     if assignment.earlier:
-        parts.append(
-            f"<earlier_tasks>\n{fence(_earlier_turns(assignment.earlier, room_for_earlier))}\n</earlier_tasks>"
-        )
-    parts.append(f"<task>\n{assignment.task}\n</task>")
+        lost = "" if assignment.keeps_logins else " and every login"
+        told = f"{_read('earlier.md').replace('{logins}', lost)}\n{tell_earlier(assignment.earlier, room_for_earlier)}"
+        parts.append(f"<earlier_tasks>\n{fence(told)}\n</earlier_tasks>")
+    return "\n".join([*parts, _told_task(assignment)])
+
+
+def next_task_block(assignment: Assignment, before: EarlierTurn, goal: str, today: date | None) -> str:
+    """Return what is said when a task follows one that the model has just worked on; `today` only if it is another day.
+
+    The answer to the one before is told up to MAX_ANSWER_BEFORE characters.
+    """
+    said = _read("next_task.md").replace("{answer}", fence(clip(before.answer, MAX_ANSWER_BEFORE)))
+    parts = [said, *([_told_date(today)] if today is not None else []), _told_task(assignment)]
+    return "\n".join([*parts, *([f"GOAL: {goal}"] if goal else [])]) + "\n"
+
+
+def earlier_block(told: str) -> str:
+    """Return the block that tells of earlier turns in few words."""
+    return f"<earlier_tasks>\n{fence(told)}\n</earlier_tasks>\n"
+
+
+def _told_date(today: date) -> str:
+    return f"Today is {today.isoformat()} (UTC)."
+
+
+def _told_task(assignment: Assignment) -> str:
+    parts = [f"<task>\n{assignment.task}\n</task>"]
     if assignment.output_schema is not None:
         schema = json.dumps(assignment.output_schema, ensure_ascii=False, separators=(",", ":"))
         parts.append(f"<answer_schema>\n{schema}\n</answer_schema>")
@@ -112,28 +135,6 @@ def stuck_notice(count: int, facts: tuple[str, ...], *, must_replan: bool) -> st
     told = "\n".join(f"- {fact}" for fact in facts) or "- replies that could not be used"
     text = _read("replan.md" if must_replan else "repeating.md")
     return text.replace("{count}", str(count)).replace("{limit}", str(GIVE_UP_AT)).replace("{facts}", fence(told))
-
-
-def _earlier_turns(turns: tuple[EarlierTurn, ...], room: int) -> str:
-    told: list[str] = []
-    for turn in reversed(turns[-_MAX_EARLIER_TURNS:]):
-        told.append(_earlier_turn(turn))
-        room -= len(told[-1])
-        if room < 0:
-            told[-1] = told[-1][: max(room, -len(told[-1]))]
-            break
-    return "\n".join(reversed(told))
-
-
-def _earlier_turn(turn: EarlierTurn) -> str:
-    answer = turn.answer[:_MAX_EARLIER_ANSWER]
-    cut = "…" if len(answer) < len(turn.answer) else ""
-    # Further lines are set in, so that none of them passes for the beginning of a turn.
-    return f"Task: {_set_in(turn.task)}\nYour answer: {_set_in(answer)}{cut}"
-
-
-def _set_in(text: str) -> str:
-    return "\n  ".join(text.splitlines())
 
 
 @cache

@@ -8,7 +8,6 @@ import asyncio
 import json
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from time import monotonic
 from typing import Any
 
 import structlog
@@ -93,8 +92,11 @@ class Replay:
         self._registry = registry
         self._outlets = outlets = outlets.without(context.sensitive)
         context.browser.hide(lambda: context.sensitive.values, context.sensitive.is_in)
-        self._budget = Budget(assignment, outlets.price, model=context.model.name, price_version=outlets.price_version)
-        self._model = MeteredModel(context.model, self._budget, context.browser.lost, context.sensitive)
+        self._pause = pause = context.pause
+        self._budget = Budget(
+            assignment, outlets.price, pause, model=context.model.name, price_version=outlets.price_version
+        )
+        self._model = MeteredModel(context.model, self._budget, context.browser.lost, context.sensitive, pause)
         self._context = context = replace(context, model=self._model, tell=outlets.notice, purse=self._budget)
         self._sight = Sight(context, registry, outlets)
         self._steps = plan_replay(original.run, with_model=original.with_model)
@@ -124,7 +126,7 @@ class Replay:
 
         Raises asyncio.CancelledError when it is stopped.
         """
-        clock = asyncio.timeout(self._assignment.timeout)
+        clock = self._pause.timeout(self._assignment.timeout)
         try:
             self._outlets.run_opened(self._assignment, self._model.name)
             self._budget.start()
@@ -141,6 +143,10 @@ class Replay:
             self._close_record()
         await self._outlets.last_told(self._step)
         return self.outcome_so_far()
+
+    @property
+    def memory(self) -> None:
+        """Nothing: a replay tells a model nothing that a later run could go on with."""
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -177,11 +183,13 @@ class Replay:
     async def _take_steps(self) -> None:
         """Do every step, or as many as can be; always raises an ending."""
         for number, intended in enumerate(self._steps, start=1):
+            await self._pause.wait()
             if number > self._assignment.max_steps:
                 raise StepsSpent(f"The {self._assignment.max_steps} steps are used up.")
             await self._take_step(number, intended)
             if self._has_failed:
                 break
+        await self._pause.wait()
         report = self.report
         await self._outlets.notice(f"replay_{report.completion}", report.summary)
         if report.completion is Completion.FAILED:
@@ -199,6 +207,7 @@ class Replay:
         with self._outlets.closing(step, "The replay ended here."):
             await self._begin(step, intended, intents)
             for intent in intents:
+                await self._pause.wait()
                 step.is_acting = True
                 receipt = await self._replay(intent, intended)
                 step.is_acting = False
@@ -237,6 +246,7 @@ class Replay:
             if receipt.status not in (ReceiptStatus.FAILED, ReceiptStatus.BLOCKED) or not level:
                 break
             await self._wait_for_change(pause)
+            await self._pause.wait()
             receipt, level = await self._attempt(intent, intended)
         report = compare(intent, receipt, level if intent.targets else "", before)
         if intent.call.call_id != WAY_IN or report.state == "failed":
@@ -323,10 +333,11 @@ class Replay:
         return receipt.status in (ReceiptStatus.OK, ReceiptStatus.NO_EFFECT)
 
     async def _wait_for(self, keys: ElementKeys, patience: float) -> Match:
-        deadline = monotonic() + patience
+        deadline = self._pause.time() + patience
         while True:
+            await self._pause.wait()
             match = await search(self._context.browser, keys)
-            left = deadline - monotonic()
+            left = deadline - self._pause.time()
             if match.found is not None or left <= 0:
                 return match
             await self._wait_for_change(min(left, self._pace.look_anyway))

@@ -5,6 +5,7 @@ The reviewer never decides how a run counts. The last answer that was accepted s
 
 import re
 from collections import deque
+from collections.abc import Iterable
 from typing import Any, cast
 
 import structlog
@@ -49,6 +50,10 @@ class Rounds:
         self._objection = ""
         self.answer: RunDone | None = None
         self.goal = ""
+
+    def know(self, told: Iterable[str]) -> None:
+        """Take note of what was done before the run, in the words of a step."""
+        self._steps.extend(told)
 
     async def go_on(self, step: Step, store: AnswerStore | None = None) -> str | None:
         """Take note of a finished step; an answer in it, which the store tells of if there is one, is reviewed.

@@ -13,11 +13,13 @@ from appliance.actions.registry import Registry
 from appliance.actions.schema import reply_outline
 from appliance.agent import prompt
 from appliance.agent.archive import Archive
-from appliance.agent.assignment import Assignment
+from appliance.agent.assignment import Assignment, EarlierTurn
 from appliance.agent.compaction import ContextLimit
-from appliance.agent.history import Block, History
+from appliance.agent.history import Block, History, TurnBlock
 from appliance.agent.page_text import PageText, changes_since, cut, read_page
+from appliance.agent.past import Files, Past, Shown
 from appliance.agent.step import Step
+from appliance.agent.turns import remind_of, tell_next
 from appliance.browser.observation import Observation, Screenshot
 from appliance.fences import fence
 from appliance.models.base import Image, Message, ModelRequest, Purpose, ReplyShape, Scene, Text
@@ -38,8 +40,6 @@ _LEAST_PAGE = 3_000
 _MIN_HISTORY, _MAX_HISTORY = 1_800, 6_000
 _MIN_PAGE, _MIN_READ_ONCE = 1_000, 600
 _SMALL_CHANGES = 700
-_MAX_TODO = 1_400
-_MAX_LISTING = 600
 _MAX_ANSWER = 600
 _FILES_STEP = 500
 _MIN_WHOLE, _MAX_WHOLE = 2_000, 16_000
@@ -59,33 +59,11 @@ class Notes:
     answer: str = ""
 
 
-@dataclass
-class _Shown:
-    """The page as it stands in full in the prompt, beside files of a size, and what has changed since at last."""
-
-    text: PageText
-    block: str
-    step: int
-    files: int
-    changes: str = ""
-
-
-@dataclass(frozen=True)
-class _Files:
-    """The agent's files as they were told."""
-
-    lines: tuple[str, ...] = ()
-    todo: str = ""
-
-    def block(self, lines: tuple[str, ...], *, with_todo: bool) -> str:
-        """Return the block that tells these lines."""
-        listing = cut("\n".join(lines) or "(none)", _MAX_LISTING)
-        todo = f"\ntodo.md:\n{cut(self.todo, _MAX_TODO)}" if self.todo and with_todo else ""
-        return f"<files>\n{fence(listing + todo)}\n</files>\n"
-
-
 class Window:
-    """Builds the request of each step from the rules, the task, the history so far and the present."""
+    """Builds the request of each step from the rules, the task, the history so far and the present.
+
+    With a `past` it goes on where that window was: what was said stays as it was, and the task follows it.
+    """
 
     def __init__(
         self,
@@ -95,6 +73,7 @@ class Window:
         *,
         archive: Archive | None = None,
         limit: ContextLimit | None = None,
+        past: Past | None = None,
     ) -> None:
         self._assignment = assignment
         self._limit = limit or ContextLimit()
@@ -108,10 +87,15 @@ class Window:
         self._shape = ReplyShape("reply", _SHAPE_MEANING, registry.reply_schema(), reply_outline())
         self._task = prompt.task_block(assignment, today, self._limit.characters // 8)
         self._goal = ""
-        self._history = History(archive)
-        self._page: _Shown | None = None
-        self._latest: PageText | None = None
-        self._files = _Files()
+        self._today = today
+        self._past = past
+        self._turn: TurnBlock | None = None
+        self._steps_before = past.steps if past else 0
+        self._steps = 0
+        self._history = past.history if past else History(archive)
+        self._page = past.page if past else None
+        self._latest = past.latest if past else None
+        self._files = past.files if past else Files()
         self._carried: str | None = None
         self._last: tuple[tuple[str, str, str], ...] = ()
         self._is_whole = False
@@ -123,7 +107,8 @@ class Window:
 
     def remember(self, step: Step) -> None:
         """Add a finished step to the history, and keep what it fetched for the step that follows."""
-        self._history.add_step(step)
+        self._history.add_step(step, self._steps_before + step.number)
+        self._steps = step.number
         self._carried = step.carried
         self._last = receipts_of(step)
         self._is_whole = False
@@ -135,9 +120,10 @@ class Window:
         """
         observation = step.observation
         assert observation is not None
+        self._tell_task()
         notices = (*notices, *self._reminder(step.number))
         self._show_files(notes)
-        changes = self._show_page(step.number, observation, with_image=with_image)
+        changes = self._show_page(self._steps_before + step.number, observation, with_image=with_image)
         tail = [f"<page_changes>\n{fence(changes)}\n</page_changes>"] if changes is not None else []
         tail += [f"<answer>\n{fence(cut(notes.answer, _MAX_ANSWER))}\n</answer>"] if notes.answer else []
         tail += [f"<notice>\n{notice}\n</notice>" for notice in notices]
@@ -169,6 +155,29 @@ class Window:
             ),
         )
 
+    # ---- the task after the first ------------------------------------------------------------------------------
+
+    def past(self, last: Step, answer: str) -> Past:
+        """Return what the window has said by the end of the run, whose last step and answer may not be in it yet."""
+        self._tell_task()
+        if last.number > self._steps and last.plan is not None:
+            self.remember(last)
+        head = self._past.head if self._past else self._task_and_goal()
+        turn = EarlierTurn(self._assignment.task, answer)
+        steps = self._steps_before + self._steps
+        return Past(head, self._history, self._page, self._latest, self._files, steps, turn, self._today)
+
+    def _tell_task(self) -> None:
+        """Add the task to the history, once, where others were given before it."""
+        past = self._past
+        if past is None or self._turn is not None:
+            return
+        today = self._today if self._today != past.day else None
+        text = prompt.next_task_block(self._assignment, past.turn, self._goal, today)
+        short = prompt.earlier_block(tell_next(past.turn.answer, self._assignment.task))
+        self._turn = TurnBlock(text=text, short=short, first=past.steps, last=past.steps)
+        self._history.add_turn(self._turn)
+
     # ---- compaction ---------------------------------------------------------------------------------------------
 
     @property
@@ -185,10 +194,10 @@ class Window:
         """Return the task, the goal and everything before the last two steps, as far as it is still at hand."""
         history = self._history
         checkpoints = [block.text for block in history.blocks if block.kind == "checkpoint"]
-        older = sorted((*history.dropped, *history.steps[:-2]), key=lambda step: step.first)
-        return "\n".join(
-            [self._task_and_goal(), *checkpoints, *(f"Step {step.first}\n{fence(step.whole)}" for step in older)]
-        )
+        told = [(step.first, 0, f"Step {step.first}\n{fence(step.whole)}") for step in history.dropped]
+        told += [(step.first, 0, f"Step {step.first}\n{fence(step.whole)}") for step in history.steps[:-2]]
+        told += [(turn.first, 1, turn.text) for turn in history.turns]
+        return "\n".join([self._task_and_goal(), *checkpoints, *(text for _, _, text in sorted(told))])
 
     def put_checkpoint(self, summary: str | None) -> None:
         """Replace everything before the last two steps by the summary, None for a marker that it is left out."""
@@ -204,15 +213,18 @@ class Window:
     # ---- the parts ----------------------------------------------------------------------------------------------
 
     def _task_and_goal(self) -> str:
+        if self._past is not None:
+            return self._past.head
         return f"{self._task}\nGOAL: {self._goal}\n" if self._goal else f"{self._task}\n"
 
     def _reminder(self, number: int) -> tuple[str, ...]:
         is_time = self._goal and number % REMINDER_EVERY == 0
-        return (prompt.goal_notice(self._goal),) if is_time else ()
+        newest = (remind_of(self._assignment.task),) if self._past else ()
+        return (*newest, *((prompt.goal_notice(self._goal),) if is_time else ()))
 
     def _show_files(self, notes: Notes) -> None:
         """Tell the agent's files again when they are others than those told last: what is new, or all of them."""
-        now = _Files(tuple(notes.listing.splitlines()), notes.todo)
+        now = Files(tuple(notes.listing.splitlines()), notes.todo)
         if now == self._files:
             return
         before, self._files = self._files, now
@@ -260,7 +272,7 @@ class Window:
         """Show the page in full at the end of the history, which from now on stays as it is."""
         if self._page is not None:
             self._history.keep_evidence(f"# The page as of step {self._page.step}\n{self._page.text.text}")
-        self._page = _Shown(text, f"<page>\n{fence(text.text)}\n</page>\n", number, self._size_of_files())
+        self._page = Shown(text, f"<page>\n{fence(text.text)}\n</page>\n", number, self._size_of_files())
         if not self._is_whole:
             self._history.keep_pictures(0)
         room = _NO_LIMIT if self._is_whole else self._room_for_history()

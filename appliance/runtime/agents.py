@@ -16,6 +16,7 @@ from appliance.actions.pressure import Pressure
 from appliance.actions.registry import Registry
 from appliance.agent.assignment import Assignment, EarlierTurn
 from appliance.agent.loop import Agent
+from appliance.agent.memory import Memory
 from appliance.agent.outlets import Outlets
 from appliance.agent.record import Record
 from appliance.agent.recorded import load
@@ -70,9 +71,9 @@ def assign(
     )
 
 
-def assemble(assignment: Assignment, context: ActionContext, outlets: Outlets) -> Agent:
-    """Return the agent, ready to run."""
-    return Agent(assignment, context, Registry.for_context(context), outlets)
+def assemble(assignment: Assignment, context: ActionContext, outlets: Outlets, memory: Memory | None = None) -> Agent:
+    """Return the agent, ready to run; with the memory of the one before it goes on where that was."""
+    return Agent(assignment, context, Registry.for_context(context), outlets, memory=memory)
 
 
 def assemble_replay(

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -127,6 +127,13 @@ class Evidence:
         """Take the words and addresses of the task itself for known."""
         self._said = SearchText(task)
         self._said_links = frozenset(addresses_in(task))
+
+    def go_on(self) -> None:
+        """Begin another run with what was read in earlier ones, whose steps are not counted any more."""
+        self.before_forgetting.clear()
+        for page in self._pages.values():
+            page.first = (page.first[0], replace(page.first[1], step=0))
+            page.last = (page.last[0], replace(page.last[1], step=0))
 
     def look(self, url: str | None = None) -> None:
         """Count that a page, the current one when none is named, was looked at, whether it said anything new or not."""

@@ -12,6 +12,7 @@ from appliance.actions.registry import Registry
 from appliance.agent.assignment import Assignment
 from appliance.agent.clocks import Clocks
 from appliance.agent.loop import Agent
+from appliance.agent.memory import Memory
 from appliance.agent.outcome import Outcome
 from appliance.agent.outlets import Outlets
 from appliance.agent.record import Record
@@ -23,7 +24,9 @@ from appliance.events import ActionFinished, Charge, FeedEvent, Notice, StepPlan
 from appliance.models.base import Model
 from appliance.models.catalog import find_entry
 from appliance.models.providers import ProviderKeys, open_model
+from appliance.pause import Pause
 from appliance.sensitive import SensitiveData
+from appliance.workspaces.sandbox import Sandbox
 from appliance.workspaces.scratchpad import Scratchpad
 from tests.stand_in import Received, StandIn
 
@@ -38,6 +41,7 @@ class Work:
     agent: Agent
     stand_in: StandIn
     folder: Path
+    pause: Pause
     events: list[FeedEvent] = field(default_factory=list)
     charges: list[Charge] = field(default_factory=list)
     has_event: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -96,7 +100,8 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
 
     `provider` is the wire format or "autopilot", `on` another browser than the shared one, `clocks` and `registry`
     those of the agent where they are not the usual ones, `window` the compatible model's in tokens, `tell` is given
-    each feed entry after it was kept, `captchas` has captchas solved, the rest is the assignment's.
+    each feed entry after it was kept, `captchas` has captchas solved, `memory` is that of an agent before, `sandbox`
+    runs scripts, the rest is the assignment's.
     """
     opened: list[tuple[StandIn, Model]] = []
 
@@ -111,6 +116,8 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
         sensitive: dict[str, Any] | None = None,
         tell: Callable[[FeedEvent], None] | None = None,
         captchas: Captchas | None = None,
+        memory: Memory | None = None,
+        sandbox: Sandbox | None = None,
         **assignment: Any,
     ) -> Work:
         stand_in = StandIn(scenario)
@@ -122,6 +129,7 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
         )
         context.sensitive = SensitiveData.read(sensitive or {})
         context.captchas = captchas
+        context.sandbox = sandbox
 
         async def emit(event: FeedEvent, charges: tuple[Charge, ...] = ()) -> None:
             work.charges += charges
@@ -130,7 +138,8 @@ async def prepare(browser: Browser, tmp_path: Path) -> AsyncIterator[Prepare]:
                 tell(event)
 
         outlets = Outlets(emit, keep_screenshot, a_dollar_per_million, Record(tmp_path / "history.json"))
-        work = Work(Agent(task, context, registry or Registry(), outlets, clocks), stand_in, tmp_path)
+        agent = Agent(task, context, registry or Registry(), outlets, clocks, memory)
+        work = Work(agent, stand_in, tmp_path, context.pause)
         return work
 
     async def keep_screenshot(step: int, screenshot: Screenshot) -> str:

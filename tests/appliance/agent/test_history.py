@@ -8,7 +8,7 @@ ROOM = 1_000_000
 
 def grown(history: History, first: int, last: int) -> None:
     for number in range(first, last + 1):
-        history.add_step(finished(number, text="x" * 900, see="y" * 80))
+        history.add_step(finished(number, text="x" * 900, see="y" * 80), number)
 
 
 def spans(history: History) -> list[tuple[str, int, int]]:
