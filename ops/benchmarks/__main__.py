@@ -14,10 +14,12 @@ from ops.benchmarks.observe import measure_observe
 from ops.benchmarks.start import measure_start
 from ops.benchmarks.store import measure_store
 from ops.benchmarks.tokens import measure_tokens
+from ops.benchmarks.warm import measure_warm
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "steps": measure_steps,
     "start": measure_start,
+    "warm": measure_warm,
     "idle": measure_idle,
     "observe": measure_observe,
     "tokens": measure_tokens,
