@@ -7,7 +7,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from appliance.persistence.records import SessionRecord
-from appliance.words import FailureKind, ReceiptStatus, SessionStatus
+from appliance.words import FailureKind, Lifecycle, ReceiptStatus, SessionStatus
 
 Tone = Literal["running", "waiting", "delivered", "failed", "trouble", "resting"]
 
@@ -38,7 +38,8 @@ def say_state(session: SessionRecord) -> StateWords:
         case SessionStatus.RUNNING:
             return StateWords("running", "running")
         case SessionStatus.TIMED_OUT:
-            return StateWords("out of time", "failed")
+            is_expired = session.lifecycle is Lifecycle.EXPIRED
+            return StateWords("expired", "resting") if is_expired else StateWords("out of time", "failed")
         case SessionStatus.ERROR:
             return StateWords("failed", "failed")
         case SessionStatus.IDLE | SessionStatus.STOPPED:

@@ -73,6 +73,11 @@ class SessionRecord:
     allowance_usd: Decimal | None = None
     is_closed: bool = False
 
+    @property
+    def full_state(self) -> Lifecycle | SessionStatus:
+        """Where the session is, by its full word."""
+        return Lifecycle.QUEUED if self.queue_position is not None else self.lifecycle or self.status
+
 
 @dataclass(frozen=True)
 class ReplaySource:

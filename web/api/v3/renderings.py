@@ -68,7 +68,7 @@ class Renderer:
             model_name=session.model,
             created_at=session.created_at,
             updated_at=session.updated_at,
-            lifecycle="queued" if session.queue_position is not None else session.status,
+            lifecycle=session.full_state,
             title=session.title or None,
             output=session.output,
             output_schema=session.output_schema,
