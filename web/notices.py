@@ -23,6 +23,12 @@ _KINDS: Mapping[str, NoticeKind] = {
     "store_delivered": NoticeKind("judge", "storeComplete", "Answer"),
     "captcha": NoticeKind("interaction", "captcha", "Captcha"),
     "pressure": NoticeKind("system", "pressure", "Machine"),
+    "paused": NoticeKind("system", "pause", "Pause"),
+    "resumed": NoticeKind("system", "resume", "Pause"),
+    "gave_way": NoticeKind("system", "keepAlive", "Browser"),
+    "idle_timeout": NoticeKind("system", "keepAlive", "Browser"),
+    "parked_browser_lost": NoticeKind("system", "keepAlive", "Browser"),
+    "server_ended": NoticeKind("system", "keepAlive", "Browser"),
 }
 
 
