@@ -6,6 +6,7 @@ One that waits too long is closed, one that dies is let go, and the oldest gives
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
@@ -21,6 +22,9 @@ from appliance.runtime.held import HeldBrowser
 from appliance.runtime.stubborn import submit_stubbornly
 from appliance.words import Lifecycle, SessionStatus
 
+if TYPE_CHECKING:
+    from appliance.agent.memory import Memory
+
 _AFTERWARDS = "a new task starts another one, with the conversation so far."
 
 log = structlog.get_logger()
@@ -33,7 +37,7 @@ class Parked:
     session_id: UUID
     run_id: UUID
     held: HeldBrowser
-    memory: object | None = None
+    memory: "Memory | None" = None
     watch: "asyncio.Task[None] | None" = None
 
 
@@ -72,7 +76,7 @@ class Parking:
         parked = self._parked.get(session_id)
         return None if parked is None else parked.held.slot
 
-    def park(self, session_id: UUID, run_id: UUID, held: HeldBrowser, memory: object | None = None) -> None:
+    def park(self, session_id: UUID, run_id: UUID, held: HeldBrowser, memory: "Memory | None" = None) -> None:
         """Keep the browser for the session's next task; it belongs to the parking from now on."""
         held.rest()
         parked = self._parked[session_id] = Parked(session_id, run_id, held, memory)

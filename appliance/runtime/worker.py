@@ -63,6 +63,7 @@ class Worker:
         self._parking = parking
         self._parked: Parked | None = None
         self._pause = Pause()
+        self._pausing = asyncio.Lock()
         self._is_kept = False
         self._is_stuck = False
         self._halt: Halt | None = None
@@ -96,23 +97,34 @@ class Worker:
 
     async def pause(self) -> bool:
         """Let the run stand still and tell the feed; returns False when it has not begun or is over."""
-        if self.settled.is_set() or self._halt is not None:
+        if self._is_ending:
             return False
-        if not self._pause.pause():
-            return True
-        if await self._tell(Notice(code="paused", text="The run is paused."), Lifecycle.PAUSED):
-            return True
-        self._pause.resume()
-        return False
+        is_new = self._pause.pause()
+        async with self._pausing:
+            if not is_new and self._pause.is_paused:
+                return True
+            self._pause.pause()
+            try:
+                is_told = await self._tell(Notice(code="paused", text="The run is paused."), Lifecycle.PAUSED)
+            except PilothouseError:
+                self._pause.resume()
+                raise
+            if not is_told:
+                self._pause.resume()
+            return is_told
 
     async def resume(self) -> bool:
-        """Let the run go on and tell the feed; returns False when it is over."""
-        if self.settled.is_set() or self._halt is not None:
-            return False
-        if self._pause.is_paused:
+        """Let the run go on and tell the feed; returns False when it does not stand still, or is over."""
+        async with self._pausing:
+            if self._is_ending or not self._pause.is_paused:
+                return False
             await self._tell(Notice(code="resumed", text="The run goes on."), None)
             self._pause.resume()
-        return True
+            return True
+
+    @property
+    def _is_ending(self) -> bool:
+        return self.settled.is_set() or self._halt is not None
 
     async def _tell(self, notice: Notice, lifecycle: Lifecycle | None) -> bool:
         """Write the notice with the session's lifecycle; returns False when the run is not going on."""
@@ -241,7 +253,7 @@ class Worker:
         context.captchas = agents.make_captchas(self._equipment.settings)
         source = self.run.replays
         if source is None:
-            self._agent = agents.assemble(assignment, context, outlets)
+            self._agent = agents.assemble(assignment, context, outlets, self._parked.memory if self._parked else None)
         else:
             recorded = SessionFolders.of(self._equipment.settings, source.session_id)
             self._agent = await asyncio.to_thread(
@@ -320,7 +332,8 @@ class Worker:
             is_kept = False
         if is_kept:
             self._is_kept = True
-            self._parking.park(session.id, self.run.id, self._held)
+            memory = self._agent.memory if self._agent is not None else None
+            self._parking.park(session.id, self.run.id, self._held, memory)
         self._equipment.hub.signal(session.id)
         log.info("run ended", run=str(self.run.id), ending=outcome.ending, steps=outcome.steps, summary=outcome.summary)
 
