@@ -30,10 +30,10 @@ from appliance.errors import MachineFault
 from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.models.catalog import ModelEntry
-from appliance.models.prices import price
 from appliance.persistence.records import ReplaySource, RunRecord, SessionRecord
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.pressure import read_stall
+from appliance.runtime.price_list import PriceList
 from appliance.runtime.settling import Tally
 from appliance.sensitive import SensitiveData
 from appliance.settings import Settings
@@ -141,7 +141,9 @@ def make_captchas(settings: Settings) -> Captchas | None:
     return Captchas(solver, settings.captcha_max_cost_usd)
 
 
-def make_outlets(run: RunRecord, entry: ModelEntry, folders: SessionFolders, tally: Tally) -> Outlets:
+def make_outlets(
+    run: RunRecord, entry: ModelEntry, folders: SessionFolders, tally: Tally, prices: PriceList
+) -> Outlets:
     """Return the outlets of a run: the feed, its screenshots and its record among the session's files."""
 
     async def keep_screenshot(step: int, screenshot: Screenshot) -> str:
@@ -154,9 +156,15 @@ def make_outlets(run: RunRecord, entry: ModelEntry, folders: SessionFolders, tal
         return name
 
     def price_of(tokens: TokenCount) -> Decimal | None:
-        return price(entry, tokens)
+        return prices.price(entry, tokens)
 
-    return Outlets(emit=tally.emit, keep_screenshot=keep_screenshot, price=price_of, record=Record(folders.record))
+    return Outlets(
+        emit=tally.emit,
+        keep_screenshot=keep_screenshot,
+        price=price_of,
+        record=Record(folders.record),
+        price_version=lambda: prices.version(entry),
+    )
 
 
 def _answer(turn: RunRecord) -> str:

@@ -24,6 +24,7 @@ from appliance.runtime.equipment import Equipment
 from appliance.runtime.expiry import Expiry
 from appliance.runtime.folders import make_layout, prepare_data_dir
 from appliance.runtime.links import Signer
+from appliance.runtime.price_list import PriceList
 from appliance.runtime.recovery import recover
 from appliance.runtime.replays import Replays
 from appliance.runtime.sealing import Seal
@@ -90,7 +91,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
                 database,
                 equipment.hub,
                 dispatcher,
-                ModelRules(equipment.keys, settings.default_model, settings.cloud_max_cost_factor),
+                ModelRules(equipment.keys, settings.default_model, settings.cloud_max_cost_factor, equipment.prices),
                 equipment.seal,
             ),
             replays=Replays(settings, database, equipment.hub, dispatcher, equipment.keys),
@@ -132,6 +133,7 @@ def make_equipment(settings: Settings, database: Database, secret: bytes) -> Equ
         ),
         seal=Seal(secret),
         sandboxes=make_sandboxes(settings),
+        prices=PriceList(database),
     )
 
 

@@ -14,6 +14,7 @@ from appliance.models.providers import ProviderKeys, choose_default, find_model
 from appliance.persistence.records import SessionRecord
 from appliance.persistence.sessions import SessionChanges
 from appliance.runtime.allowance import scale
+from appliance.runtime.price_list import PriceList
 from appliance.runtime.wishes import SessionWish
 from appliance.sensitive import SensitiveData
 
@@ -28,6 +29,11 @@ class ModelRules:
     keys: ProviderKeys
     default_model: str = ""
     cost_factor: Decimal = Decimal(1)
+    prices: PriceList | None = None
+
+    def is_priced(self, entry: ModelEntry) -> bool:
+        """Say whether a cap in money can be held for the model."""
+        return is_priced(entry) if self.prices is None else self.prices.is_priced(entry)
 
 
 def choose(wish: SessionWish, rules: ModelRules, current: SessionRecord | None = None) -> SessionChanges:
@@ -44,7 +50,7 @@ def choose(wish: SessionWish, rules: ModelRules, current: SessionRecord | None =
         changes["wire_model"] = wire_name_for(wish.model, entry)
     changes.update(_choose_effort(wish, entry, current))
     if wish.max_cost_usd is not None or (wish.model is not None and current and current.max_cost_usd is not None):
-        _require_price(entry)
+        _require_price(entry, rules)
     changes.update(_take_over(wish))
     if wish.max_cost_usd is not None:
         changes["max_cost_usd"] = scale(wish.max_cost_usd, rules.cost_factor)
@@ -144,10 +150,11 @@ def check_schema(schema: dict[str, Any]) -> None:
         ) from error
 
 
-def _require_price(entry: ModelEntry) -> None:
-    if not is_priced(entry):
+def _require_price(entry: ModelEntry, rules: ModelRules) -> None:
+    if not rules.is_priced(entry):
         raise RequestInvalid(
-            f"The price of {entry.name} is not known, so maxCostUsd cannot be kept; leave it out or name another.",
+            f"The price of {entry.name} is not known, so maxCostUsd cannot be kept; leave it out, name another model, "
+            f"or say what this one costs: pilothouse price set {entry.name}.",
             "body",
             "maxCostUsd",
         )

@@ -8,6 +8,7 @@ from appliance.feed.hub import Hub
 from appliance.feed.writer import Feed
 from appliance.models.providers import ProviderKeys
 from appliance.persistence.database import Database
+from appliance.runtime.price_list import PriceList
 from appliance.runtime.sealing import Seal
 from appliance.settings import Settings
 from appliance.workspaces.sandboxes import Sandboxes
@@ -26,3 +27,4 @@ class Equipment:
     policy: Policy
     seal: Seal
     sandboxes: Sandboxes
+    prices: PriceList

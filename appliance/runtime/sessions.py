@@ -54,7 +54,7 @@ class Sessions:
         """
         if wish.session_id is not None:
             return await self._continue(wish.session_id, wish)
-        wish, chosen = await asyncio.to_thread(self._choose, wish, None)
+        wish, chosen = await self._choose(wish, None)
         changes: dict[str, Any] = {**chosen, "allowance_usd": chosen.get("max_cost_usd")}
         now = utc_now()
         blank = SessionRecord(
@@ -141,7 +141,7 @@ class Sessions:
         current = await self.find(session_id)
         if wish.payer is not None and current.team_id not in (None, wish.payer.team_id):
             raise NotFound("Session not found")
-        wish, changes = await asyncio.to_thread(self._choose, wish, current)
+        wish, changes = await self._choose(wish, current)
 
         async def write(transaction: Transaction) -> None:
             session = await session_rows.find_session(transaction, session_id)
@@ -155,7 +155,13 @@ class Sessions:
         await self._database.writer.submit(write)
         return await self._announce(session_id)
 
-    def _choose(self, wish: SessionWish, current: SessionRecord | None) -> tuple[SessionWish, SessionChanges]:
+    async def _choose(self, wish: SessionWish, current: SessionRecord | None) -> tuple[SessionWish, SessionChanges]:
+        """Return what the wish changes by the prices that count now; its schema is read in a thread."""
+        if self._rules.prices is not None:
+            await self._rules.prices.refresh()
+        return await asyncio.to_thread(self._choose_now, wish, current)
+
+    def _choose_now(self, wish: SessionWish, current: SessionRecord | None) -> tuple[SessionWish, SessionChanges]:
         """Return what the wish changes, its secrets sealed, and the wish with none of them in its task."""
         changes = choose(wish, self._rules, current)
         allowed = changes.get("allowed_domains", current.allowed_domains if current else ())

@@ -9,7 +9,7 @@ import structlog
 
 from appliance.agent.outcome import Outcome
 from appliance.errors import PilothouseError
-from appliance.events import Charge, FeedEvent, RunFinished
+from appliance.events import Charge, FeedEvent, RunFinished, StepPlanned
 from appliance.feed.writer import write_event
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Transaction
@@ -60,6 +60,8 @@ class Tally:
     async def _write(self, event: FeedEvent, charges: Sequence[Charge]) -> None:
         await self._equipment.feed.append(self._run.session_id, self._run.id, event, charges=charges)
         self._written.update(charges)
+        if isinstance(event, StepPlanned):
+            await self._equipment.prices.refresh()
 
     def untold(self, charges: Sequence[Charge]) -> tuple[Charge, ...]:
         """Return those of all charges of the run that came with no event, as in a step that was cut off.

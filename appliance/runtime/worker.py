@@ -242,7 +242,8 @@ class Worker:
             turns = await list_runs(transaction, session.id)
         earlier = tuple(turn for turn in turns if turn.number < self.run.number and turn.status is RunStatus.ENDED)
         self._tally = Tally(self._equipment, self.run)
-        outlets = agents.make_outlets(self.run, entry, folders, self._tally)
+        await self._equipment.prices.refresh()
+        outlets = agents.make_outlets(self.run, entry, folders, self._tally, self._equipment.prices)
         is_reviewed = self._equipment.settings.reviewer
         assignment = agents.assign(session, self.run, earlier, is_reviewed=is_reviewed)
         context = agents.make_context(assignment, self._held.browser, model, folders, self._sensitive)

@@ -1,10 +1,12 @@
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
 
 from appliance.events import TokenCount
 from appliance.models.catalog import AUTOPILOT, find_entry
-from appliance.models.prices import is_priced, price
+from appliance.models.prices import is_priced, list_version, price
+from appliance.persistence.records import PriceRecord
 from tests.appliance.models.asking import GPT, a_request, ask_both_ways, opened
 from tests.stand_in import StandIn
 
@@ -63,3 +65,37 @@ async def test_the_classes_of_a_long_cached_request_sum_up_to_what_was_sent():
         tokens = (await model.ask(a_request())).tokens
     assert tokens.input + tokens.cache_read + tokens.cache_write == 51_232
     assert tokens.cache_read == 50_176
+
+
+def own(**values: Decimal | int | str) -> PriceRecord:
+    base = {"model": "qwen3:30b", "cache_read_usd": Decimal("0.1"), "cache_write_usd": Decimal(2)}
+    tier = {"long_from": None, "long_factor": None, "updated_at": datetime(2026, 7, 1, tzinfo=UTC)}
+    return PriceRecord(**{**base, "input_usd": Decimal(1), "output_usd": Decimal(4), **tier, **values})
+
+
+def test_what_the_operator_says_wins_over_the_list_and_prices_a_server_of_ones_own():
+    for name in ("qwen3:30b", "claude-opus-4.7"):
+        entry = find_entry(name, ("qwen3:30b",))
+        assert entry is not None
+        tokens = TokenCount(input=1_000, cache_read=100, cache_write=10, output=1)
+        assert price(entry, tokens, own()) == Decimal("0.001034")
+        assert is_priced(entry, own())
+    assert price(AUTOPILOT, TokenCount(input=5), own()) == 0
+
+
+def test_a_long_prompt_costs_so_many_times_as_much_in_every_class():
+    entry = find_entry("claude-opus-4.7")
+    assert entry is not None
+    tier = own(long_from=1_000, long_factor=Decimal("1.5"))
+    short, long = TokenCount(990, 9, 0, 5_000), TokenCount(990, 9, 1, 5_000)
+    assert price(entry, short, tier) == price(entry, short, own())
+    assert price(entry, long, tier) == (price(entry, long, own()) or 0) * Decimal("1.5")
+
+
+def test_two_short_calls_never_cost_what_one_long_one_does():
+    one, two = TokenCount(input=300_000), TokenCount(input=150_000)
+    assert (cost("gpt-5.6-sol", one) or 0) > 2 * (cost("gpt-5.6-sol", two) or 0)
+
+
+def test_the_list_says_which_it_is():
+    assert list_version().startswith("genai-prices ")

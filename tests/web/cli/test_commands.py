@@ -52,7 +52,7 @@ def _assert_refused(result, code, *words):
 
 def test_help_lists_every_command(run):
     listed = run("--help").stdout
-    for name in ("serve", "supervise", "migrate", "run", "demo", "user", "key", "settings", "doctor"):
+    for name in ("serve", "supervise", "migrate", "run", "demo", "user", "key", "price", "settings", "doctor"):
         assert name in listed
 
 
@@ -134,3 +134,32 @@ def test_doctor_misses_the_programs_of_the_system(run, tmp_path):
     report = run("doctor", PATH=str(tmp_path))
     assert "apt-get install xvfb" in report.stdout
     assert "apt-get install x11vnc" in report.stdout
+
+
+def test_prices_are_set_listed_and_removed(run):
+    house = {"COMPATIBLE_BASE_URL": "http://127.0.0.1:9/v1", "COMPATIBLE_MODELS": "house-model"}
+    assert "No price is set" in run("price", "list").stdout
+    amounts = ("--input", "0.5", "--output", "1.50", "--cache-read", "0.05", "--long", "200000:2")
+    assert "from the next step" in run("price", "set", "house-model", *amounts, **house).stdout
+    listed = run("price", "list").stdout.splitlines()
+    assert len(listed) == 2
+    assert listed[1].split()[:5] == ["house-model", "0.5", "0.05", "0.5", "1.50"]
+    assert listed[1].endswith("times 2 from 200000 prompt tokens")
+    assert "by the price list again" in run("price", "remove", "house-model").stdout
+    _assert_refused(run("price", "remove", "house-model"), 1, "house-model")
+
+
+@pytest.mark.parametrize("amount", ["nan", "inf", "-1", "1e9", "two", ""])
+def test_what_is_no_price_is_refused(run, amount):
+    result = run("price", "set", "claude-opus-4.7", f"--input={amount}", "--output=1")
+    _assert_refused(result, 1, "--input", "such as 2.50")
+
+
+@pytest.mark.parametrize("tier", ["200000", "0:2", "x:2", "200000:nan"])
+def test_what_is_no_tier_is_refused(run, tier):
+    result = run("price", "set", "claude-opus-4.7", "--input=1", "--output=1", f"--long={tier}")
+    _assert_refused(result, 1, "--long")
+
+
+def test_a_price_for_an_unknown_model_is_refused(run):
+    _assert_refused(run("price", "set", "gpt-99", "--input=1", "--output=1"), 1, "gpt-99", "COMPATIBLE_MODELS")
