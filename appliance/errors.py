@@ -24,9 +24,11 @@ Each message is one sentence that says what happened and what to do.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
-from appliance.words import Ending, FailureKind
+from appliance.words import CapScope, Ending, FailureKind, Period
 
 
 class PilothouseError(Exception):
@@ -81,10 +83,29 @@ class Conflict(RequestRefused):
     status_code = 409
 
 
+@dataclass(frozen=True)
+class SpentCap:
+    """A spending cap that is used up: the US dollars it allows and those that are spent.
+
+    `remedy` is a sentence that says what to do; `resets_at` is None for a cap that never begins anew.
+    """
+
+    scope: CapScope
+    period: Period
+    cap: Decimal
+    spent: Decimal
+    resets_at: datetime | None
+    remedy: str
+
+
 class CapReached(RequestRefused):
-    """A spending cap is used up."""
+    """A spending cap is used up, `reached`."""
 
     status_code = 402
+
+    def __init__(self, message: str, reached: SpentCap) -> None:
+        super().__init__(message)
+        self.reached = reached
 
 
 class TooManyRequests(RequestRefused):

@@ -6,6 +6,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from appliance.events import ActionFinished, Charge, FeedEvent, StepPlanned, cost_of, tokens_of
+from appliance.feed.alerts import tell_alerts
 from appliance.feed.hub import Hub
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.events import append_event
@@ -35,7 +36,7 @@ class Feed:
 
         A StepPlanned brings along what follows from it: the step's row, one more step for run and session, the
         session's summary line and screenshot. The `charges` go to the ledger and into the totals of step, run and
-        session; without a run there can be none.
+        session; without a run there can be none. What caps have to tell of them follows the event.
         """
 
         async def write(transaction: Transaction) -> EventRecord:
@@ -64,7 +65,9 @@ async def write_event(
             _count_step(event, changes)
         elif isinstance(event, ActionFinished) and charges:
             await add_to_step(transaction, run_id, event.step, tokens_of(charges), _known_cost(charges))
-        await add_charges(transaction, session_id, run_id, charges)
+        payer = await add_charges(transaction, session_id, run_id, charges)
+        if payer is not None:
+            await tell_alerts(transaction, session_id, run_id, payer)
     await change_session(transaction, session_id, **changes)
     return record
 

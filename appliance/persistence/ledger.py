@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Row, Table, and_, func, insert, select, up
 from appliance.errors import NotFound
 from appliance.events import Charge, TokenCount, cost_of, services_of, tokens_of
 from appliance.persistence.columns import utc_now
-from appliance.persistence.records import ChargeRecord
+from appliance.persistence.records import ChargeRecord, Payer
 from appliance.persistence.sessions import token_values
 from appliance.persistence.tables import ledger, runs, sessions
 from appliance.persistence.transaction import Transaction
@@ -23,14 +23,17 @@ from appliance.words import CapScope
 _SUBJECTS = {CapScope.KEY: ledger.c.key_id, CapScope.MEMBER: ledger.c.user_id, CapScope.TEAM: ledger.c.team_id}
 
 
-async def add_charges(transaction: Transaction, session_id: UUID, run_id: UUID, charges: Sequence[Charge]) -> None:
+async def add_charges(
+    transaction: Transaction, session_id: UUID, run_id: UUID, charges: Sequence[Charge]
+) -> Payer | None:
     """Write one row for each charge, for whoever pays for the run, and add them to the totals of run and session.
 
     Nothing else changes these totals, so that they never disagree with the ledger. A deleted session is charged too:
-    the money is gone all the same. Raises NotFound when there is no such run.
+    the money is gone all the same. Returns who pays, None where nothing was charged or nobody is known to pay. Raises
+    NotFound when there is no such run.
     """
     if not charges:
-        return
+        return None
     payer, now = await _add_to_run(transaction, run_id, charges), utc_now()
     of_session = update(sessions).where(sessions.c.id == session_id)
     await transaction.execute(of_session.values(_sums(sessions, charges)))
@@ -52,6 +55,7 @@ async def add_charges(transaction: Transaction, session_id: UUID, run_id: UUID, 
         for charge in charges
     ]
     await transaction.execute(insert(ledger).values(rows))
+    return Payer(payer.team_id, payer.user_id, payer.key_id) if payer.team_id else None
 
 
 async def sum_spent(

@@ -207,7 +207,7 @@ class CapRecord:
     """A cap in US dollars for what a key, a member, a team (`subject_id`) or the instance (None) spends in a period.
 
     At `hard_usd` nothing more is spent, at `soft_usd` people are told. `raise_usd` is added to both until
-    `raise_until`.
+    `raise_until`. `subject_name` is what people call the subject, `time_zone` where its periods begin, an IANA name.
     """
 
     id: UUID
@@ -220,6 +220,8 @@ class CapRecord:
     updated_at: datetime
     raise_usd: Decimal | None = None
     raise_until: datetime | None = None
+    subject_name: str = ""
+    time_zone: str = "UTC"
 
 
 @dataclass(frozen=True)

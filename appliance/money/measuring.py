@@ -1,0 +1,24 @@
+"""Measures caps: the window that each is in, and what the ledger has in it.
+
+What is dated after the window counts in it, too: it is there only if the clock was set back, which shall give nobody
+money to spend twice.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from appliance.money.caps import Gauge
+from appliance.money.windows import read_zone, window_at
+from appliance.persistence.ledger import sum_spent
+from appliance.persistence.records import CapRecord
+from appliance.persistence.transaction import Transaction
+
+
+async def measure(transaction: Transaction, caps: Iterable[CapRecord], now: datetime) -> tuple[Gauge, ...]:
+    """Return how the caps stand at this moment, an aware time; nothing is held yet."""
+    gauges: list[Gauge] = []
+    for cap in caps:
+        window = window_at(cap.period, read_zone(cap.time_zone), now)
+        spent = await sum_spent(transaction, cap.scope, cap.subject_id, window.start)
+        gauges.append(Gauge(cap, window, now, spent))
+    return tuple(gauges)
