@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from time import monotonic
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -106,10 +105,12 @@ class _Reading:
     async def run(self) -> None:
         """Read everything as far as the time goes."""
         context = self._context
-        end = monotonic() + TOTAL_SECONDS - RESERVE_SECONDS
+        pause = context.pause
+        end = pause.time() + TOTAL_SECONDS - RESERVE_SECONDS
         gap = context.pressure.gap
         keeps_pictures = not gap(MOST_TABS)
-        async with BulkReader(context.browser, end=end, gap=gap, keeps_pictures=keeps_pictures) as reader:
+        browser = context.browser
+        async with BulkReader(browser, end=end, gap=gap, keeps_pictures=keeps_pictures, pause=pause) as reader:
             await reader.read([self._wish(url) for url in self._wanted], self._take)
             if panel_wishes := self._shells():
                 await reader.read(panel_wishes, self._take_better)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -89,7 +88,7 @@ class _Reading:
 
 
 async def _extract(context: ActionContext, parameters: Extract) -> Receipt:
-    began = time.monotonic()
+    began = context.pause.time()
     content = await context.browser.read_content()
     context.evidence.see(await asyncio.to_thread(_sighting, context, content))
     whole = content.markdown
@@ -109,14 +108,14 @@ async def _read(context: ActionContext, reading: _Reading, portions: Portions, u
     """Have portion after portion read, as long as there is time and money; what was found before stays."""
     room, slowest = _room(context.model.context_window), 0.0
     while not reading.parts or not (portions.is_at_end or reading.is_complete):
-        left = until - time.monotonic()
+        left = until - context.pause.time()
         if reading.parts and (stop := _stop(context, reading, left, slowest)):
             reading.stop = stop
             return
-        portion, began = portions.next(room), time.monotonic()
+        portion, began = portions.next(room), context.pause.time()
         request = _request(context, reading, portion)
         try:
-            async with asyncio.timeout(left if reading.parts else None):
+            async with context.pause.timeout(left if reading.parts else None):
                 reply = await context.model.ask(request)
         except ContextOverflow as error:
             room = min(room, len(portion.text)) // 2
@@ -129,7 +128,7 @@ async def _read(context: ActionContext, reading: _Reading, portions: Portions, u
                 raise
             reading.stop = "the time was used up" if isinstance(fault, TimeoutError) else fault.message.rstrip(".")
             return
-        slowest = max(slowest, time.monotonic() - began)
+        slowest = max(slowest, context.pause.time() - began)
         reading.take(reply, portion)
         reading.last_tokens = reply.tokens
         portions.go_on(portion)

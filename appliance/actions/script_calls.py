@@ -7,7 +7,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
-from time import monotonic
 from typing import Any
 
 from pydantic import ValidationError
@@ -114,6 +113,7 @@ class ScriptCalls:
         turn = nullcontext() if name == "fetch" else self._turn
         try:
             async with turn:
+                await self._context.pause.wait()
                 return self._context.sensitive.redact_all(await self._do(name, arguments))
         except ActionFailed as error:
             # A page may say in an error what it says nowhere else.
@@ -139,7 +139,7 @@ class ScriptCalls:
         optional = {field.alias or name for name, field in fields.items() if not field.is_required()}
         given = {name: value for name, value in arguments.items() if value is not None or name not in optional}
         parameters = action.parameters.model_validate(given)
-        async with asyncio.timeout(action.deadline):
+        async with self._context.pause.timeout(action.deadline):
             receipt = await action.run(self._context, parameters)
         if receipt.status not in (ReceiptStatus.OK, ReceiptStatus.NO_EFFECT):
             raise ActionFailed(receipt.text)
@@ -202,17 +202,19 @@ class ScriptCalls:
     async def _wait_for_frame(self, parameters: _FrameWait) -> str:
         await self._context.browser.code_tab.leave()
         tab = self._context.browser.tab
-        end = monotonic() + min(max(parameters.seconds, 0.0), MAX_WAIT)
+        pause = self._context.pause
+        end = pause.time() + min(max(parameters.seconds, 0.0), MAX_WAIT)
         while True:
             with suppress(ActionFailed, CdpError):
                 document = await self._find(parameters.frame)
                 if (await self._text_of(document)).strip():
                     return document.url
-            left = end - monotonic()
+            left = end - pause.time()
             if left <= 0:
                 await self._find(parameters.frame)
                 raise ActionFailed(f"The frame {parameters.frame!r} shows no text.")
             await tab.activity.wait(min(left, FRAME_POLL))
+            await pause.wait()
 
     async def _navigate(self, parameters: _Address) -> dict[str, Any]:
         await self._touch()

@@ -36,7 +36,7 @@ async def _run_code_file(context: ActionContext, parameters: RunCodeFile) -> Rec
         await calls.functions.call("browser.navigate", {"url": parameters.url})
     showing = asyncio.create_task(_show(context, name, parameters.code, Stage.RUNNING))
     try:
-        outcome = await context.sandbox.run(name, parameters.code, calls.functions)
+        outcome = await context.sandbox.run(name, parameters.code, calls.functions, context.pause)
         await showing
     except MachineFault as fault:
         raise ActionFailed(f"{name} was not run: {fault.message}") from fault

@@ -1,7 +1,5 @@
 """Actions that wait, for a time or for something to be there."""
 
-import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
@@ -35,15 +33,15 @@ class WaitFor(Parameters):
 
 
 async def _wait(context: ActionContext, parameters: Wait) -> Receipt:
-    started = time.monotonic()
+    started = context.pause.time()
     watch = await Watch.start(context.browser, follows=False)
     try:
-        await asyncio.sleep(parameters.seconds)
+        await context.pause.sleep(parameters.seconds)
     except BaseException:
         watch.stop()
         raise
     effect = await finish(context, watch, settle_seconds=0.5)
-    done = receipt(f"Waited {time.monotonic() - started:.1f} s", effect)
+    done = receipt(f"Waited {context.pause.time() - started:.1f} s", effect)
     # Waiting is what was asked for; that nothing moved meanwhile is news, not a failure.
     return done if effect.is_visible else replace(done, status=ReceiptStatus.OK, text=done.text)
 
@@ -71,17 +69,19 @@ Test = Callable[[ActionContext, float], Awaitable[bool]]
 
 
 async def _until(context: ActionContext, seconds: float, test: Test, what: str) -> Receipt:
-    started = time.monotonic()
+    pause = context.pause
+    started = pause.time()
     before = context.browser.tab
     url = before.url
-    while (left := started + seconds - time.monotonic()) > 0:
+    while (left := started + seconds - pause.time()) > 0:
+        await pause.wait()
         if context.browser.dialog is not None:
             break
         if await test(context, left):
-            waited = time.monotonic() - started
+            waited = pause.time() - started
             changed = context.browser.tab is not before or context.browser.tab.url != url
             return Receipt(ReceiptStatus.OK, f"After {waited:.1f} s {what}.", ends_chain=changed or waited > 0.1)
-    waited = time.monotonic() - started
+    waited = pause.time() - started
     return Receipt(ReceiptStatus.FAILED, f"Waited {waited:.1f} s, and it is not so that {what}.", ends_chain=True)
 
 
@@ -118,9 +118,12 @@ def _text_is(text: str, there: bool) -> Test:
 
 
 async def _wait_for_download(context: ActionContext, seconds: float) -> Receipt:
-    started = time.monotonic()
-    download = await context.browser.downloads.wait_complete(seconds)
-    waited = f"After {time.monotonic() - started:.1f} s"
+    pause = context.pause
+    started, download = pause.time(), None
+    while download is None and (left := started + seconds - pause.time()) > 0:
+        await pause.wait()
+        download = await context.browser.downloads.wait_complete(left)
+    waited = f"After {pause.time() - started:.1f} s"
     if download is None:
         running = [one.describe() for one in context.browser.downloads.all if one.state == "running"]
         return Receipt(ReceiptStatus.FAILED, sentence(f"{waited} no download has ended", running))

@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,6 +16,7 @@ from appliance.browser.observation import Screenshot
 from appliance.browser.rendering import NotRendered, Rendered, Wish, render
 from appliance.browser.tab import DialogOpen, Tab
 from appliance.errors import ActionFailed, ActionRefused
+from appliance.pause import Pause
 
 if TYPE_CHECKING:
     from appliance.browser.connection import Browser
@@ -47,16 +47,23 @@ class Read:
 
 
 class BulkReader:
-    """Reads pages until `end` (monotonic seconds); entered as a context, whose end closes the tabs it has opened.
+    """Reads pages until `end`, a time of the run; entered as a context, whose end closes the tabs it has opened.
 
     `gap` returns the seconds to wait before a page is opened beside so many others, for the sake of other sessions.
     """
 
     def __init__(
-        self, browser: "Browser", *, end: float, gap: Callable[[int], float], keeps_pictures: bool = True
+        self,
+        browser: "Browser",
+        *,
+        end: float,
+        gap: Callable[[int], float],
+        keeps_pictures: bool = True,
+        pause: Pause | None = None,
     ) -> None:
         self._browser = browser
         self._end = end
+        self._pause = pause or Pause()
         self._gap = gap
         self._front = Front(browser, keeps_pictures=keeps_pictures)
         self._free: list[Tab] = []
@@ -107,9 +114,12 @@ class BulkReader:
         """Read one page after the other in a tab."""
         if number >= FIRST_TABS:
             await _wait_for_room(number - FIRST_TABS + 1, done)
-        while waiting and monotonic() < self._end:
-            wish = waiting.popleft()
+        while waiting and self._pause.time() < self._end:
             await _wait(done, self._gap(count))
+            await self._pause.wait()
+            if not waiting:
+                break
+            wish = waiting.popleft()
             await take(await self._read(wish))
         done.set()
 

@@ -10,6 +10,7 @@ from appliance.errors import Conflict, MachineFault, NotFound
 from appliance.events import Notice, RunFinished, TaskGiven
 from appliance.feed.hub import Hub
 from appliance.feed.writer import write_event
+from appliance.models.providers import find_model
 from appliance.persistence import events as event_rows
 from appliance.persistence import runs as run_rows
 from appliance.persistence import sessions as session_rows
@@ -23,6 +24,7 @@ from appliance.runtime.allowance import top_up
 from appliance.runtime.choices import ModelRules, choose, make_title, read_secrets
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.sealing import Seal
+from appliance.runtime.treasury import check_caps
 from appliance.runtime.wishes import SessionWish
 from appliance.words import Ending, Lifecycle, RunStatus, SessionStatus, StopStrategy
 
@@ -50,11 +52,13 @@ class Sessions:
     async def create(self, wish: SessionWish) -> SessionRecord:
         """Make a session, with a first run if there is a task, or give an existing one its next task.
 
-        Raises RequestInvalid naming the field that is wrong, and Conflict for a session that is busy or has ended.
+        Raises RequestInvalid naming the field that is wrong, CapReached when who pays has nothing left to spend, and
+        Conflict for a session that is busy or has ended.
         """
         if wish.session_id is not None:
             return await self._continue(wish.session_id, wish)
         wish, chosen = await self._choose(wish, None)
+        await check_caps(self._database, wish.payer, find_model(chosen.get("model", ""), self._rules.keys))
         changes: dict[str, Any] = {**chosen, "allowance_usd": chosen.get("max_cost_usd")}
         now = utc_now()
         blank = SessionRecord(
@@ -73,8 +77,9 @@ class Sessions:
 
     async def find(self, session_id: UUID) -> SessionRecord:
         """Return the session as it is now."""
-        async with self._database.read() as transaction:
-            return await session_rows.find_session(transaction, session_id)
+        return await self._database.read_kept(
+            ("session", session_id), lambda transaction: session_rows.find_session(transaction, session_id)
+        )
 
     async def list_page(self, page: int = 1, page_size: int = 20, team_id: UUID | None = None) -> SessionPage:
         """Return one page of the sessions, newest first, of one team or of all; a page past the end is empty."""
@@ -127,6 +132,24 @@ class Sessions:
                 break
         return await self._announce(session_id)
 
+    async def pause(self, session_id: UUID) -> SessionRecord:
+        """Let the session's run stand still, until it is resumed or stopped; returns the session as it is then.
+
+        Pausing what is paused changes nothing. Raises Conflict when nothing is at work.
+        """
+        if not await self._dispatcher.pause(session_id):
+            found = await self.find(session_id)
+            why = "its task waits for a free slot" if found.queue_position is not None else "no task is at work in it"
+            raise Conflict(f"The session cannot be paused: {why}. Pause it while its status is running.")
+        return await self.find(session_id)
+
+    async def resume(self, session_id: UUID) -> SessionRecord:
+        """Let the session's run go on; returns the session as it is then. Raises Conflict when it is not paused."""
+        if not await self._dispatcher.resume(session_id):
+            await self.find(session_id)
+            raise Conflict("The session is not paused, so there is nothing to resume.")
+        return await self.find(session_id)
+
     async def delete(self, session_id: UUID) -> None:
         """Stop the session and hide it; its files and rows stay."""
         await self.stop(session_id, StopStrategy.SESSION)
@@ -142,6 +165,8 @@ class Sessions:
         if wish.payer is not None and current.team_id not in (None, wish.payer.team_id):
             raise NotFound("Session not found")
         wish, changes = await self._choose(wish, current)
+        payer = wish.payer or (Payer(current.team_id) if current.team_id else None)
+        await check_caps(self._database, payer, find_model(changes.get("model", current.model), self._rules.keys))
 
         async def write(transaction: Transaction) -> None:
             session = await session_rows.find_session(transaction, session_id)

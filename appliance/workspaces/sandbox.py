@@ -7,7 +7,6 @@ costs its variables only: the next one gets a fresh process.
 import asyncio
 import re
 import socket
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,6 +15,7 @@ from typing import Any
 import msgspec
 
 from appliance.errors import ActionFailed, MachineFault
+from appliance.pause import Pause
 from appliance.workspaces.sandbox_start import Running, Starter
 from appliance.workspaces.sandbox_wire import MAX_LINE, Call, Finished, Gone, NotLocked, Printed, Ready, Wire
 
@@ -91,24 +91,27 @@ class Sandbox:
         """Whether the kernel also shuts the process out of the file system (Landlock)."""
         return self._worker is not None and self._worker.is_confined
 
-    async def run(self, name: str, code: str, functions: Functions) -> ScriptRun:
+    async def run(self, name: str, code: str, functions: Functions, pause: Pause | None = None) -> ScriptRun:
         """Run a script to its end, its time-out or its process's end; lines that begin with `# %%` part it into cells.
 
+        While the run is paused no cell begins and the script's time stands still; what it computes goes on.
         Raises MachineFault when no process can be started, and what `functions.call` raises but for ActionFailed; then,
         and when it is cancelled, the process is ended.
         """
-        started = time.monotonic()
+        pause = pause or Pause()
+        started = pause.time()
         outcome = ScriptRun()
         try:
             for piece in _pieces(code):
-                left = self.script_seconds - (time.monotonic() - started)
-                await self._run_piece(name, piece, functions, min(left, self.cell_seconds), outcome)
+                await pause.wait()
+                left = self.script_seconds - (pause.time() - started)
+                await self._run_piece(name, piece, functions, min(left, self.cell_seconds), outcome, pause)
                 if outcome.error is not None or outcome.lost:
                     break
         except BaseException:
             await self.close()
             raise
-        outcome.duration = time.monotonic() - started
+        outcome.duration = pause.time() - started
         return outcome
 
     async def close(self) -> None:
@@ -118,14 +121,14 @@ class Sandbox:
             await _end(worker)
 
     async def _run_piece(
-        self, name: str, piece: _Piece, functions: Functions, seconds: float, outcome: ScriptRun
+        self, name: str, piece: _Piece, functions: Functions, seconds: float, outcome: ScriptRun, pause: Pause
     ) -> None:
         worker = self._worker = self._worker or await self._start()
         self._count += 1
         names = {function: list(parameters) for function, parameters in functions.names.items()}
         worker.wire.begin()
         try:
-            async with asyncio.timeout(max(0.0, seconds)):
+            async with pause.timeout(max(0.0, seconds)):
                 await worker.wire.run(
                     cell=self._count, name=name, code=piece.code, lines_before=piece.lines_before, functions=names
                 )

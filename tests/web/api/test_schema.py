@@ -20,6 +20,8 @@ def test_the_document_describes_the_calls_once_with_their_key(server: RunningSer
         "/v3/sessions",
         "/v3/sessions/{session_id}",
         "/v3/sessions/{session_id}/stop",
+        "/v3/sessions/{session_id}/pause",
+        "/v3/sessions/{session_id}/resume",
         "/v3/sessions/{session_id}/messages",
         "/v3/sessions/{session_id}/events",
         "/v3/sessions/{session_id}/history",

@@ -13,7 +13,15 @@ from web.api.v3.files import list_session_files
 from web.api.v3.messages import list_messages, stream_messages
 from web.api.v3.records import export_session, get_animation, get_history, replay_session
 from web.api.v3.renderings import Renderer
-from web.api.v3.sessions import create_session, delete_session, get_session, list_sessions, stop_session
+from web.api.v3.sessions import (
+    create_session,
+    delete_session,
+    get_session,
+    list_sessions,
+    pause_session,
+    resume_session,
+    stop_session,
+)
 from web.auth import KeyGate, provide_payer
 
 _HANDLERS = (
@@ -21,6 +29,8 @@ _HANDLERS = (
     list_sessions,
     get_session,
     stop_session,
+    pause_session,
+    resume_session,
     delete_session,
     list_messages,
     stream_messages,

@@ -84,6 +84,34 @@ async def stop_session(
     return renderer.render_session(await sessions.stop(session_id, read_strategy(data)))
 
 
+@post(
+    "/sessions/{session_id:uuid}/pause",
+    status_code=200,
+    responses=PROBLEMS,
+    tags=["sessions"],
+    summary="Let a session's run stand still",
+)
+async def pause_session(
+    sessions: NamedDependency[Sessions], renderer: NamedDependency[Renderer], session_id: FromPath[UUID]
+) -> SessionView:
+    """Let nothing more begin and no time of the run pass until it is resumed (lifecycle "paused"); stopping works."""
+    return renderer.render_session(await sessions.pause(session_id))
+
+
+@post(
+    "/sessions/{session_id:uuid}/resume",
+    status_code=200,
+    responses=PROBLEMS,
+    tags=["sessions"],
+    summary="Let a paused session's run go on",
+)
+async def resume_session(
+    sessions: NamedDependency[Sessions], renderer: NamedDependency[Renderer], session_id: FromPath[UUID]
+) -> SessionView:
+    """Let a paused run go on where it was."""
+    return renderer.render_session(await sessions.resume(session_id))
+
+
 @delete(
     "/sessions/{session_id:uuid}", status_code=204, responses=PROBLEMS, tags=["sessions"], summary="Delete a session"
 )
