@@ -3,9 +3,11 @@
 import asyncio
 
 from appliance.actions.base import Parameters
+from appliance.browser.cdp import CdpError
 from appliance.browser.connection import Browser
-from appliance.browser.matching import ElementKeys, take_keys
-from appliance.errors import ElementGone
+from appliance.browser.matching import ElementKeys, take_keys, take_keys_at
+from appliance.browser.pointer import from_picture
+from appliance.errors import ActionFailed, ActionInvalid, ElementGone
 
 TARGET_FIELDS = ("index", "from_index", "to_index", "container_index")
 """The parameters that name an element by its number."""
@@ -20,14 +22,27 @@ def target_fields(parameters: Parameters) -> tuple[str, ...]:
 async def take_targets(browser: Browser, parameters: Parameters) -> tuple[ElementKeys, ...]:
     """Return the keys of the elements the parameters name, by one command each; empty when one cannot be had.
 
-    Raises BrowserLost.
+    A point of the screenshot names what lies there. Raises BrowserLost.
     """
     names = target_fields(parameters)
-    if not names or browser.dialog is not None:
+    if browser.dialog is not None:
         return ()
+    if not names:
+        return await _take_at_point(browser, getattr(parameters, "x", None), getattr(parameters, "y", None))
     try:
         elements = [browser.element(getattr(parameters, name)) for name in names]
     except ElementGone:
         return ()
     keys = await asyncio.gather(*map(take_keys, elements))
     return tuple(one for one in keys if one is not None) if all(keys) else ()
+
+
+async def _take_at_point(browser: Browser, x: int | None, y: int | None) -> tuple[ElementKeys, ...]:
+    if x is None or y is None:
+        return ()
+    try:
+        keys = await take_keys_at(browser, *await from_picture(browser, x, y))
+    except (ActionFailed, ActionInvalid, CdpError):
+        # The action itself says what is wrong with the point, or with the page.
+        return ()
+    return (keys,) if keys is not None else ()

@@ -4,10 +4,8 @@ Feed and record get the same entries as from any run. Every action is compared w
 cannot be done ends the replay, which then tells how far it came.
 """
 
-import asyncio
 import json
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
@@ -18,6 +16,7 @@ from appliance.actions.targets import target_fields
 from appliance.agent.assignment import Assignment
 from appliance.agent.budget import Budget
 from appliance.agent.ending import ending_of, failed
+from appliance.agent.finding import Finder, Pace
 from appliance.agent.metering import MeteredModel
 from appliance.agent.outcome import Leftovers, Outcome, settle
 from appliance.agent.outlets import Outlets
@@ -26,12 +25,11 @@ from appliance.agent.record import RecordedReceipt, Replayed, ReplayedAction
 from appliance.agent.recorded import RecordedRun
 from appliance.agent.replay_answer import answer_of
 from appliance.agent.replay_plan import IntendedStep, Intent, plan_replay
-from appliance.agent.replay_report import ReplayReport, compare, unstarted
+from appliance.agent.replay_report import BLIND, ReplayReport, compare, unstarted
 from appliance.agent.sight import Sight
 from appliance.agent.step import Plan, PlannedAction, Step
-from appliance.browser.cdp import CdpError
-from appliance.browser.effects import page_function
-from appliance.browser.matching import ElementKeys, Match, search
+from appliance.browser.matching import ElementKeys, Match
+from appliance.browser.pointer import to_picture
 from appliance.captcha.probe import find_captchas
 from appliance.errors import (
     ActionFailed,
@@ -55,16 +53,6 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
-class Pace:
-    """How patient a replay is: seconds to wait for an element, pauses before an action is tried again."""
-
-    patience: float = 10.0
-    pauses: tuple[float, ...] = (0.5, 1.0, 2.0)
-    menu_patience: float = 1.0
-    look_anyway: float = 0.5
-
-
-@dataclass(frozen=True)
 class Original:
     """The run to be done again, and how.
 
@@ -73,7 +61,7 @@ class Original:
 
     run: RecordedRun
     with_model: bool = False
-    pace: Pace = Pace()
+    pace: Pace = field(default_factory=Pace)
 
 
 class Replay:
@@ -102,6 +90,7 @@ class Replay:
         self._steps = plan_replay(original.run, with_model=original.with_model)
         self._with_model = original.with_model
         self._pace = original.pace
+        self._finder = Finder(context, registry, original.pace)
         self._reports: list[ReplayedAction] = []
         self._ending: RunEnding | None = None
         self._interruption: RunEnding | None = None
@@ -245,7 +234,7 @@ class Replay:
         for pause in self._pace.pauses if self._is_tried_again(intent.call.name) else ():
             if receipt.status not in (ReceiptStatus.FAILED, ReceiptStatus.BLOCKED) or not level:
                 break
-            await self._wait_for_change(pause)
+            await self._finder.wait_for_change(pause)
             await self._pause.wait()
             receipt, level = await self._attempt(intent, intended)
         report = compare(intent, receipt, level if intent.targets else "", before)
@@ -265,8 +254,13 @@ class Replay:
         arguments, level = dict(intent.call.arguments), "exact"
         try:
             await self._read_new_document()
-            for name, keys in zip(self._fields(intent), intent.targets, strict=True):
-                match = await self._find(keys, intent)
+            fields = self._fields(intent)
+            if intent.targets and not fields:
+                blocked, level = await self._point(arguments, intent, intended)
+                if blocked is not None:
+                    return blocked, level
+            for name, keys in zip(fields, intent.targets if fields else (), strict=True):
+                match = await self._finder.find(keys, intent)
                 if match.found is not None and match.found.element is not None:
                     arguments[name] = self._context.browser.adopt(match.found.element)
                     level = match.level if match.level != "exact" else level
@@ -280,6 +274,28 @@ class Replay:
         except ActionFailed as error:
             return Receipt(ReceiptStatus.FAILED, error.message), ""
         return await self._registry.run(self._context, parsed), level
+
+    async def _point(
+        self, arguments: dict[str, Any], intent: Intent, intended: IntendedStep
+    ) -> tuple[Receipt | None, str]:
+        """Have the arguments point at where what lay at the recorded point is now, the same point when it is not found.
+
+        Returns a receipt when something covers it, and by what it was known again.
+        """
+        keys, browser = intent.targets[0], self._context.browser
+        match = await self._finder.find(keys, intent)
+        element, level = match.found.element if match.found is not None else None, match.level
+        if element is None:
+            number = await self._recognise(keys, intent, intended)
+            if number is None:
+                return None, BLIND
+            element, level = browser.element(number), "model"
+        place = await element.point_in(keys.spot or (0.5, 0.5))
+        if place.covered_by is not None:
+            text = f"{keys.words} is covered by {place.covered_by}, so it was not clicked."
+            return Receipt(ReceiptStatus.BLOCKED, text), level
+        arguments["x"], arguments["y"] = await to_picture(browser, (place.x, place.y))
+        return None, level
 
     async def _read_new_document(self) -> None:
         """Read a document that came since the last look: only so are its closed shadow roots known."""
@@ -306,15 +322,6 @@ class Replay:
             raise ActionFailed(f"There were {len(intended.tabs)} tabs, and there are {len(tabs)} now.")
         return {**arguments, "tab_id": tabs[place].tab_id}
 
-    async def _find(self, keys: ElementKeys, intent: Intent) -> Match:
-        """Wait until the element is there; if it may lie in a menu that is closed again, open that once more."""
-        patience = self._pace.patience if intent.opener is None else self._pace.menu_patience
-        match = await self._wait_for(keys, patience)
-        if match.found is None and intent.opener is not None:
-            opened = await self._reopen(intent.opener)
-            match = await self._wait_for(keys, self._pace.patience) if opened else match
-        return match
-
     async def _recognise(self, keys: ElementKeys, intent: Intent, intended: IntendedStep) -> int | None:
         """Return the number that the model gives the element on the page as it is now, if it may be asked."""
         if not self._with_model:
@@ -322,42 +329,6 @@ class Replay:
         seen = await self._context.browser.observe(with_screenshot=False)
         effort = self._assignment.effort
         return await recognise(self._model, intent, keys, seen, move=intended.move, effort=effort)
-
-    async def _reopen(self, opener: Intent) -> bool:
-        """Do the opening action again; returns whether it worked."""
-        match = await search(self._context.browser, opener.targets[0]) if opener.targets else Match(None)
-        if match.found is None or match.found.element is None:
-            return False
-        arguments = {**opener.call.arguments, "index": self._context.browser.adopt(match.found.element)}
-        receipt = await self._registry.run(self._context, self._registry.parse({opener.call.name: arguments}))
-        return receipt.status in (ReceiptStatus.OK, ReceiptStatus.NO_EFFECT)
-
-    async def _wait_for(self, keys: ElementKeys, patience: float) -> Match:
-        deadline = self._pause.time() + patience
-        while True:
-            await self._pause.wait()
-            match = await search(self._context.browser, keys)
-            left = deadline - self._pause.time()
-            if match.found is not None or left <= 0:
-                return match
-            await self._wait_for_change(min(left, self._pace.look_anyway))
-
-    async def _wait_for_change(self, seconds: float) -> None:
-        """Wait until the tab or its document changes, at most so long."""
-        tab = self._context.browser.tab
-        happening = tab.activity.next_change()
-        changing = asyncio.ensure_future(
-            tab.run(page_function("keys", "changed"), round(seconds * 1000), timeout=seconds + 1)
-        )
-        waiting: set[asyncio.Future[Any]] = {happening, changing}
-        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if changing.done() and changing.exception() is not None and not happening.done():
-            # A page that cannot be watched, as behind a dialog, leaves only the tab's own events.
-            await asyncio.wait({happening}, timeout=seconds)
-        for one in waiting:
-            one.cancel()
-            with suppress(asyncio.CancelledError, ActionFailed, CdpError):
-                await one
 
 
 async def _look_for_captcha(context: ActionContext) -> Receipt:

@@ -16,6 +16,8 @@ READING = frozenset(
 """Actions that matter for what they read."""
 NEEDLESS = frozenset({"solve_captcha"})
 """Actions that go as recorded, too, where what they are for is not there today."""
+BLIND = "point"
+"""The level of a click on a point whose element was not found again."""
 _LONGEST = 300
 
 
@@ -66,6 +68,11 @@ def compare(intent: Intent, now: Receipt, level: str, before: str) -> ReplayedAc
     """Return how an action went, compared with what was recorded; `before` is the address it was done at."""
     then = intent.receipt
     state, why = _judge(intent, now, before)
+    if state == "held" and level == BLIND:
+        state, why = (
+            "differs",
+            f"{intent.targets[0].words}, which lay there then, was not found; the same point was clicked",
+        )
     return ReplayedAction(
         call_id=intent.call.call_id,
         name=intent.call.name,

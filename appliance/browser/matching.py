@@ -44,7 +44,8 @@ class ElementKeys(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `name` is its accessible name, `path` the tags that lead to it with their places, `frame` the path of the address of
     the frame it lies in ("" in the page itself), `near` the text around it. `opens` says that it opens a menu or the
-    like, `twin` that the page has another of the same tag and name.
+    like, `twin` that the page has another of the same tag and name. `spot` is the place in it, in parts of its width
+    and height, where it was met by a point.
     """
 
     tag: str
@@ -57,6 +58,7 @@ class ElementKeys(msgspec.Struct, frozen=True, omit_defaults=True):
     near: str = ""
     opens: bool = False
     twin: bool = False
+    spot: tuple[float, float] | None = None
 
     @property
     def words(self) -> str:
@@ -94,6 +96,25 @@ async def take_keys(element: Element) -> ElementKeys | None:
         return msgspec.convert(keys, ElementKeys)
     except (ActionFailed, CdpError, msgspec.ValidationError):
         return None
+
+
+async def take_keys_at(browser: Browser, x: float, y: float) -> ElementKeys | None:
+    """Return the keys of what a click at a point of the main viewport is for, with their `spot`.
+
+    None when nothing but the page lies there, or it does not answer. Raises BrowserLost.
+    """
+    tab = browser.tab
+    try:
+        world = await tab.frames.world()
+        for _ in range(MAX_FRAME_DEPTH + 1):
+            found = await tab.run(page_function("keys", "at"), x, y, timeout=TAKE_SECONDS, world=world)
+            if "frame" not in found:
+                return msgspec.convert(found["keys"], ElementKeys) if "keys" in found else None
+            world = await _world_of(tab, world, found["frame"])
+            x, y = found["x"], found["y"]
+    except (ActionFailed, CdpError, msgspec.ValidationError):
+        return None
+    return None
 
 
 async def search(browser: Browser, wanted: ElementKeys) -> Match:

@@ -47,13 +47,24 @@ async def dispatch(browser: "Browser", events: Iterable[Event], tab: Tab | None 
 
 async def from_picture(browser: "Browser", x: float, y: float) -> Spot:
     """Return the place in the viewport for a place in the screenshot; raises ActionInvalid when it is outside."""
-    width, height = await browser.tab.run("() => [innerWidth, innerHeight]")
-    scale = min(1.0, MAX_WIDTH / width, MAX_HEIGHT / height)
+    width, height, scale = await _scale(browser)
     if not (0 <= x < width * scale and 0 <= y < height * scale):
         raise ActionInvalid(
             f"{x}, {y} is outside the picture, which has {width * scale:g} x {height * scale:g} pixels."
         )
     return x / scale, y / scale
+
+
+async def to_picture(browser: "Browser", spot: Spot) -> tuple[int, int]:
+    """Return the place in the screenshot for a place in the viewport."""
+    _, _, scale = await _scale(browser)
+    return round(spot[0] * scale), round(spot[1] * scale)
+
+
+async def _scale(browser: "Browser") -> tuple[float, float, float]:
+    """Return width and height of the viewport, and how many pixels of the picture one of its pixels is."""
+    width, height = await browser.tab.run("() => [innerWidth, innerHeight]")
+    return width, height, min(1.0, MAX_WIDTH / width, MAX_HEIGHT / height)
 
 
 def move_event(spot: Spot, held: Button | None = None) -> Event:

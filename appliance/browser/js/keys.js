@@ -6,6 +6,9 @@
   const MOST = 400;
   const IDENTIFYING = ['id', 'name', 'aria-label', 'placeholder', 'href', 'data-testid', 'data-test', 'data-qa', 'data-cy'];
   const FURTHER = ['type', 'title', 'alt', 'for', 'role', 'rel', 'target', 'autocomplete', 'inputmode', 'aria-haspopup'];
+  // What a click on anything inside is meant for.
+  const CLICKED = 'a[href], button, input, select, textarea, summary, label, [onclick], [contenteditable], [role=button], [role=link], '
+    + '[role=tab], [role=option], [role=checkbox], [role=radio], [role=switch], [role^=menuitem], [role=treeitem], [role=gridcell]';
   const CONTROLS = 'a, button, input, select, textarea, summary, label, [role], [tabindex], [onclick], [contenteditable]';
 
   // The text of a node as far as `most` characters: what holds a whole page is not read to its end.
@@ -176,12 +179,49 @@
     return shows(node) || node.type === 'file' || labelsOf(node).some(shows);
   };
 
+  const allKeysOf = (node) => {
+    known.set(dom.getRootNode(node), new Map([[node, [...(dom.labels(node) || [])]]]));
+    const name = nameOf(node);
+    return { ...keysOf(node, name), twin: isTwin(node, name) };
+  };
+  // What lies at a point, through shadow roots and the frames that scripts can enter; the point is then one of its frame.
+  const hitAt = (x, y) => {
+    let hit = document.elementFromPoint(x, y);
+    for (let depth = 0; hit && depth < 50; depth += 1) {
+      let scope = eyes.knownRoot(hit);
+      if (!scope && /^i?frame$/.test(dom.localName(hit)) && !isForeign(hit)) {
+        scope = hit.contentDocument;
+        ({ x, y } = inside(hit, x, y));
+      }
+      const inner = scope && scope.elementFromPoint(x, y);
+      if (!inner || inner === hit) break;
+      hit = inner;
+    }
+    return { hit, x, y };
+  };
+  const inside = (frame, x, y) => {
+    const box = dom.getBoundingClientRect(frame);
+    const style = getComputedStyle(frame);
+    return {
+      x: x - box.left - frame.clientLeft - parseFloat(style.paddingLeft),
+      y: y - box.top - frame.clientTop - parseFloat(style.paddingTop),
+    };
+  };
+
   return {
     // The keys of one element.
-    of: (node) => {
-      known.set(dom.getRootNode(node), new Map([[node, [...(dom.labels(node) || [])]]]));
-      const name = nameOf(node);
-      return { ...keysOf(node, name), twin: isTwin(node, name) };
+    of: allKeysOf,
+
+    // The keys of what a click at a point is for, with the place in it; or the frame of another site there, to be asked.
+    at: (_, px, py) => {
+      const { hit, x, y } = hitAt(px, py);
+      if (!hit) return {};
+      if (/^i?frame$/.test(dom.localName(hit)) && isForeign(hit)) return { frame: eyes.refer(hit), ...inside(hit, x, y) };
+      const node = dom.closest(hit, CLICKED) || hit;
+      const box = dom.getBoundingClientRect(node);
+      if (/^(html|body)$/.test(dom.localName(node)) || !box.width || !box.height) return {};
+      const spot = [(x - box.left) / box.width, (y - box.top) / box.height];
+      return { keys: { ...allKeysOf(node), spot } };
     },
 
     // Everything of this document that may be the element with these keys, each with a reference to act on it.

@@ -103,8 +103,31 @@
     if (!node) return null;
     eyes.reveal(reference);
     const found = eyes.hit(drawn(node));
-    if (!found) return {};
-    let { x, y, covered } = found;
+    return found ? outOf(node, found) : {};
+  };
+
+  // A place inside an element, in parts of its width and height, in the coordinates of this script's own document.
+  eyes.pointIn = (reference, across, down) => {
+    const node = eyes.find(reference);
+    if (!node) return null;
+    eyes.reveal(reference);
+    const view = dom.ownerDocument(node).defaultView;
+    const place = () => {
+      const box = dom.getBoundingClientRect(node);
+      return { x: box.left + box.width * across, y: box.top + box.height * down, isEmpty: !box.width || !box.height };
+    };
+    let { x, y, isEmpty } = place();
+    if (isEmpty) return {};
+    if (x < 0 || y < 0 || x >= view.innerWidth || y >= view.innerHeight) {
+      view.scrollBy({ left: x - view.innerWidth / 2, top: y - view.innerHeight / 2, behavior: "instant" });
+      ({ x, y } = place());
+    }
+    const hit = deepHit(node, x, y);
+    const covered = isHit(node, hit) ? "" : hit ? eyes.describe(hit) : "the edge of the window";
+    return outOf(node, { x, y, covered });
+  };
+
+  const outOf = (node, { x, y, covered }) => {
     let view = dom.ownerDocument(node).defaultView;
     while (view !== window && view.frameElement) {
       const shifted = shift(view.frameElement, x, y);

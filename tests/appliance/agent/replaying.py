@@ -10,11 +10,12 @@ from typing import Any
 from appliance.actions.base import ActionContext
 from appliance.actions.registry import Registry
 from appliance.agent.assignment import Assignment
+from appliance.agent.finding import Pace
 from appliance.agent.outcome import Outcome
 from appliance.agent.outlets import Outlets
 from appliance.agent.record import Record, Replayed
 from appliance.agent.recorded import RecordedRun, load
-from appliance.agent.replay import Original, Pace, Replay
+from appliance.agent.replay import Original, Replay
 from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
 from appliance.captcha.solving import Captchas
