@@ -23,6 +23,9 @@ _MOST_RESERVED_SHARE = 0.5
 _SHORT_RUN_RESERVE = 30.0
 """Seconds that a run shorter than ten times that keeps at most, however slow its model is."""
 
+_FIRST_STEP = TokenCount(input=12_000, output=1_000)
+"""What the first step of a run takes, the goal included: the instructions, one page and a reply."""
+
 
 def no_price_list() -> str:
     """Return that no price list is known."""
@@ -84,6 +87,18 @@ class Budget:
     def spent(self) -> Spent:
         """What is used up so far."""
         return Spent(self._steps, self._tokens, self._cost, self._estimated_calls, self._services)
+
+    @property
+    def is_delivering(self) -> bool:
+        """Whether the step that hands in the answer has begun."""
+        return self._is_delivering and self.limit is not None
+
+    @property
+    def usual_step(self) -> Decimal | None:
+        """The US dollars of an average step so far, before the first those of one like most; None without a price."""
+        if self._cost is None:
+            return None
+        return self._average_step() if self._steps else self._price(_FIRST_STEP)
 
     @property
     def usual_output(self) -> int:

@@ -23,6 +23,7 @@ from appliance.agent.chain import Chain
 from appliance.agent.clocks import Clocks, StepClock
 from appliance.agent.compaction import Compactor, ContextLimit
 from appliance.agent.ending import ending_of
+from appliance.agent.fund import Funding
 from appliance.agent.goal import state_goal
 from appliance.agent.memory import Memory, tell_answer
 from appliance.agent.metering import MeteredModel
@@ -78,6 +79,7 @@ class Agent:
             model=context.model.name,
             price_version=outlets.price_version,
         )
+        self._funding = Funding(outlets.fund, self._budget)
         lost = context.browser.lost
         self._metered = MeteredModel(context.model, self._budget, lost, context.sensitive, context.pause)
         self._model = RetryingModel(self._metered, self._clocks, self._budget.seconds_left, lost, outlets.notice)
@@ -167,6 +169,7 @@ class Agent:
 
     async def _take_step(self) -> None:
         await self._pause.wait()
+        await self._funding.before_step()
         allowance, before = self._budget.next_step(), self._step
         self._step = step = Step(allowance.number, allowance.limit)
         clock = StepClock(self._clocks.step, allowance.seconds, self._pause)

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from appliance.agent.assignment import Assignment
 from appliance.agent.budget import no_price_list
+from appliance.agent.fund import Fund
 from appliance.agent.outcome import Outcome
 from appliance.agent.record import (
     Noted,
@@ -49,6 +50,7 @@ class Outlets:
     `emit` takes feed entries, each with what was charged for what it tells. `keep_screenshot` stores the picture of a
     step, by its number, and returns its file name. `price` returns what the tokens of one call cost in US dollars,
     None when that is not known; `price_version` names the price list that it asks.
+    `fund` is asked for the money of each step, None being as much as there need be.
     """
 
     emit: Callable[[FeedEvent, tuple[Charge, ...]], Awaitable[None]]
@@ -56,6 +58,7 @@ class Outlets:
     price: Callable[[TokenCount], Decimal | None]
     record: Record
     price_version: Callable[[], str] = no_price_list
+    fund: Fund | None = None
 
     def without(self, sensitive: SensitiveData) -> "Outlets":
         """Return outlets that let no secret pass, neither to the feed nor to the record."""

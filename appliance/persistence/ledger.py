@@ -81,6 +81,12 @@ async def sum_session(transaction: Transaction, session_id: UUID) -> Decimal:
     return await transaction.scalar(own) or Decimal(0)
 
 
+async def costs_of_runs(transaction: Transaction, run_ids: Sequence[UUID]) -> dict[UUID, Decimal]:
+    """Return the US dollars that each of the runs has in the ledger by now."""
+    rows = await transaction.execute(select(runs.c.id, runs.c.cost_usd).where(runs.c.id.in_(run_ids)))
+    return {row.id: row.cost_usd for row in rows}
+
+
 async def list_charges(transaction: Transaction, session_id: UUID) -> tuple[ChargeRecord, ...]:
     """Return what a session was charged, in the order it was written."""
     own = select(ledger).where(ledger.c.session_id == session_id).order_by(ledger.c.number)

@@ -30,6 +30,7 @@ from appliance.runtime.replays import Replays
 from appliance.runtime.sealing import Seal
 from appliance.runtime.secret import read_secret
 from appliance.runtime.sessions import Sessions
+from appliance.runtime.treasury import Treasury
 from appliance.settings import Settings
 from appliance.workspaces.sandboxes import Sandboxes
 
@@ -133,6 +134,7 @@ def make_equipment(settings: Settings, database: Database, secret: bytes) -> Equ
         ),
         seal=Seal(secret),
         sandboxes=make_sandboxes(settings),
+        treasury=Treasury(database),
         prices=PriceList(database),
     )
 

@@ -10,6 +10,7 @@ from appliance.models.providers import ProviderKeys
 from appliance.persistence.database import Database
 from appliance.runtime.price_list import PriceList
 from appliance.runtime.sealing import Seal
+from appliance.runtime.treasury import Treasury
 from appliance.settings import Settings
 from appliance.workspaces.sandboxes import Sandboxes
 
@@ -27,4 +28,5 @@ class Equipment:
     policy: Policy
     seal: Seal
     sandboxes: Sandboxes
+    treasury: Treasury
     prices: PriceList

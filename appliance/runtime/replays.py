@@ -20,6 +20,7 @@ from appliance.persistence.records import Payer, ReplaySource, RunRecord, Sessio
 from appliance.persistence.teams import find_first_team
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.folders import SessionFolders
+from appliance.runtime.treasury import check_caps
 from appliance.settings import Settings
 from appliance.words import RunStatus, SessionStatus
 
@@ -57,8 +58,8 @@ class Replays:
     async def create(self, wish: ReplayWish) -> SessionRecord:
         """Make the session and queue its run; returns it as it is then.
 
-        Raises NotFound for an unknown session, RequestInvalid for a run or model there is not, Conflict when the run
-        is still going on or left no record.
+        Raises NotFound for an unknown session, RequestInvalid for a run or model there is not, CapReached when who pays
+        has nothing left to spend, Conflict when the run is still going on or left no record.
         """
         entry = find_model(wish.model or KEYLESS, self._keys)
         async with self._database.read() as transaction:
@@ -66,6 +67,8 @@ class Replays:
             runs = await run_rows.list_runs(transaction, wish.session_id)
         run = _choose_run(runs, wish.run)
         await self._require_record(run)
+        payer = wish.payer or (Payer(source.team_id) if source.team_id else None)
+        await check_caps(self._database, payer, entry)
         now = utc_now()
         fresh = replace(
             _copy(source),

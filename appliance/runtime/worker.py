@@ -154,6 +154,7 @@ class Worker:
         except Exception:
             log.exception("a run did not come to a clean end", run=str(self.run.id))
         finally:
+            self._equipment.treasury.close(self.run.id)
             self.settled.set()
             if not self._is_kept:
                 await self._held.close()
@@ -213,6 +214,7 @@ class Worker:
     async def _attempt(self, session: SessionRecord, undo: AsyncExitStack) -> Outcome:
         """Enter the phases one after the other and work until the run has its outcome."""
         equipment, held = self._equipment, self._held
+        await equipment.treasury.admit(self.run)
         folders = SessionFolders.of(equipment.settings, session.id)
         entry = find_model(session.model, equipment.keys)
         if session.sensitive_data is not None:
@@ -244,6 +246,7 @@ class Worker:
         self._tally = Tally(self._equipment, self.run)
         await self._equipment.prices.refresh()
         outlets = agents.make_outlets(self.run, entry, folders, self._tally, self._equipment.prices)
+        outlets = replace(outlets, fund=self._equipment.treasury.open(self.run))
         is_reviewed = self._equipment.settings.reviewer
         assignment = agents.assign(session, self.run, earlier, is_reviewed=is_reviewed)
         context = agents.make_context(assignment, self._held.browser, model, folders, self._sensitive)
@@ -321,20 +324,20 @@ class Worker:
         async def write(transaction: Transaction) -> None:
             await settle(transaction, self.run, outcome, status, untold, lifecycle)
 
+        async def charge(transaction: Transaction) -> None:
+            await add_charges(transaction, self.run.session_id, self.run.id, untold)
+
         try:
             await submit_stubbornly(self._equipment.database, write, f"the ending of run {self.run.id}")
         except NotFound:
             log.info("a run ended in a deleted session", run=str(self.run.id))
-            await submit_stubbornly(
-                self._equipment.database,
-                lambda tx: add_charges(tx, self.run.session_id, self.run.id, untold),
-                f"what run {self.run.id} cost",
-            )
+            await submit_stubbornly(self._equipment.database, charge, f"what run {self.run.id} cost")
             is_kept = False
         if is_kept:
             self._is_kept = True
             memory = self._agent.memory if self._agent is not None else None
             self._parking.park(session.id, self.run.id, self._held, memory)
+        self._equipment.treasury.close(self.run.id, outcome.cost_usd)
         self._equipment.hub.signal(session.id)
         log.info("run ended", run=str(self.run.id), ending=outcome.ending, steps=outcome.steps, summary=outcome.summary)
 
