@@ -13,7 +13,7 @@ from litestar.connection import ASGIConnection, Request
 from litestar.handlers.base import BaseRouteHandler
 
 from appliance.errors import NotAuthenticated, NotFound, TooManyRequests
-from appliance.persistence.database import Database
+from appliance.persistence.database import Database, Transaction
 from appliance.persistence.keys import find_key, hash_key
 from appliance.persistence.records import Payer
 from appliance.persistence.sessions import find_team_of
@@ -125,16 +125,30 @@ class KeyGate:
         key_hash = hash_key(key[:_LONGEST_KEY])
         if self._bootstrap_hash is not None and hmac.compare_digest(key_hash, self._bootstrap_hash):
             return None
-        async with self._database.read() as transaction:
-            record = await find_key(transaction, key_hash) if len(key) <= _LONGEST_KEY else None
-            if record is None:
-                raise NotAuthenticated(
-                    "The API key is not known; check it, or make one with: pilothouse key create NAME"
-                )
-            team_id = record.team_id or (await find_first_team(transaction)).id
-            if session_id is not None and await find_team_of(transaction, session_id) != team_id:
+        if len(key) > _LONGEST_KEY:
+            raise _unknown_key()
+        payer = await self._database.read_kept(
+            ("payer", key_hash), lambda transaction: _find_payer(transaction, key_hash)
+        )
+        if session_id is not None:
+            team_id = await self._database.read_kept(
+                ("team of", session_id), lambda transaction: find_team_of(transaction, session_id)
+            )
+            if team_id != payer.team_id:
                 raise NotFound("Session not found")
-        return Payer(team_id, record.user_id, record.id)
+        return payer
+
+
+async def _find_payer(transaction: Transaction, key_hash: str) -> Payer:
+    """Return who pays with the key of this hash; raises NotAuthenticated when none is known that still works."""
+    record = await find_key(transaction, key_hash)
+    if record is None:
+        raise _unknown_key()
+    return Payer(record.team_id or (await find_first_team(transaction)).id, record.user_id, record.id)
+
+
+def _unknown_key() -> NotAuthenticated:
+    return NotAuthenticated("The API key is not known; check it, or make one with: pilothouse key create NAME")
 
 
 def provide_payer(request: Request[Any, Any, Any]) -> Payer | None:

@@ -1,22 +1,24 @@
 """Opens the database: SQLite's pragmas, a few connections that read, and the one writer."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import create_engine, event, make_url, text
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import ArgumentError, OperationalError
 
 from appliance.errors import DatabaseUnavailable, SettingsInvalid
+from appliance.persistence.freshness import Freshness
 from appliance.persistence.transaction import ThreadedTransaction, Transaction, explain, in_thread
 from appliance.persistence.writer import Writer
 
 __all__ = ["Database", "Transaction", "make_engine"]
 
+T = TypeVar("T")
 _PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "busy_timeout = 10000", "foreign_keys = ON")
 _READERS = 4
 
@@ -29,6 +31,7 @@ class Database:
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="database reader")
         # As many readers as threads: one that waited for a connection could hold the thread that gives it back.
         self._seats = asyncio.Semaphore(_READERS)
+        self._freshness = Freshness(self._engine)
         self.writer = Writer(self._engine)
 
     async def open(self) -> None:
@@ -50,6 +53,19 @@ class Database:
             finally:
                 await in_thread(self._readers, connection.close)
 
+    async def read_kept(self, key: Hashable, read: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Return what `read` makes of a reading transaction, or made of one since which nothing was committed.
+
+        The key stands for all that the result depends on beside the database. Nobody may change the result, since
+        others are given it too. Raises what `read` raises.
+        """
+
+        async def look() -> T:
+            async with self.read() as transaction:
+                return await read(transaction)
+
+        return await self._freshness.get(key, look)
+
     async def answers(self) -> bool:
         """Whether the database can be read now."""
         try:
@@ -62,6 +78,7 @@ class Database:
     async def close(self) -> None:
         """Write what is queued and let go of all connections."""
         await self.writer.close()
+        self._freshness.close()
         self._readers.shutdown(wait=False)
         self._engine.dispose()
 
@@ -102,7 +119,8 @@ def make_engine(url: str) -> Engine:
     # A connection is used by one thread at a time, but not always by the same.
     engine = create_engine(
         parsed.set(drivername="sqlite"),
-        pool_size=_READERS + 1,
+        # Beside the readers, the writer and the connection that asks whether anything was committed.
+        pool_size=_READERS + 2,
         connect_args={"check_same_thread": False},
         # Values of a failed statement, password hashes among them, must not get into its message.
         hide_parameters=True,

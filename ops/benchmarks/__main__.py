@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from ops.benchmarks.api import measure_api
 from ops.benchmarks.extract import measure_extract
 from ops.benchmarks.measures import Figure, measure_idle, measure_steps
 from ops.benchmarks.observe import measure_observe
@@ -25,6 +26,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "tokens": measure_tokens,
     "store": measure_store,
     "extract": measure_extract,
+    "api": measure_api,
 }
 
 

@@ -44,21 +44,27 @@ def serve() -> None:
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     async with open_appliance(settings) as appliance:
-        config = uvicorn.Config(
-            create_app(appliance),
-            http="httptools",
-            ws="websockets-sansio",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=bool(settings.trusted_proxies),
-            forwarded_allow_ips=list(settings.trusted_proxies),
-            timeout_graceful_shutdown=_SECONDS_FOR_ANSWERS,
-            ws_max_size=1 << 20,
-        )
         log.info("serving", address=settings.base_url, slots=settings.max_concurrent_sessions)
-        await _Server(config, appliance).serve(sockets=[listener])
+        await make_server(appliance).serve(sockets=[listener])
+
+
+def make_server(appliance: Appliance) -> uvicorn.Server:
+    """Return the web server of an open appliance; it serves until it is told to end by a signal or `should_exit`."""
+    settings = appliance.settings
+    config = uvicorn.Config(
+        create_app(appliance),
+        http="httptools",
+        ws="websockets-sansio",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=list(settings.trusted_proxies),
+        timeout_graceful_shutdown=_SECONDS_FOR_ANSWERS,
+        ws_max_size=1 << 20,
+    )
+    return _Server(config, appliance)
 
 
 class _Server(uvicorn.Server):

@@ -1,3 +1,4 @@
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,6 +52,19 @@ def test_a_key_of_the_table_works_until_it_is_revoked(server: RunningServer) -> 
         assert http.get("/v3/sessions", headers=headers).status_code == 200
         server.write(lambda tx: revoke_key(tx, record.id))
         assert http.get("/v3/sessions", headers=headers).status_code == 401
+
+
+def test_a_key_that_another_process_revokes_stops_working_at_once(server: RunningServer) -> None:
+    server.write(lambda tx: add_key(tx, "lost", "bu_lost_key"))
+    with from_address(server, "127.0.0.15") as http:
+        headers = {"X-Browser-Use-API-Key": "bu_lost_key"}
+        session = http.post("/v3/sessions", headers=headers).json()
+        path = f"/v3/sessions/{session['id']}"
+        assert [http.get(path, headers=headers).status_code for _ in range(3)] == [200, 200, 200]
+        other = sqlite3.connect(server.settings.data_dir / "pilothouse.db", isolation_level=None)
+        other.execute("UPDATE api_keys SET revoked_at = created_at WHERE name = 'lost'")
+        other.close()
+        assert http.get(path, headers=headers).status_code == 401
 
 
 def test_an_address_that_guesses_has_to_wait_and_who_has_a_key_does_not(server: RunningServer) -> None:

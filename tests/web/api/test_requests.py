@@ -1,11 +1,12 @@
 """What is accepted, warned about and refused, byte by byte."""
 
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
 
+from appliance.events import Notice
 from tests.web.api.running import RunningServer
 
 ABSENT = "01980000-0000-7000-8000-000000000000"
@@ -157,6 +158,16 @@ def test_a_session_that_is_none_is_404(http: httpx.Client, session_id: str, path
     answer = http.get(f"/v3/sessions/{session_id}{path}")
     assert answer.status_code == 404
     assert isinstance(answer.json()["detail"], str)
+
+
+def test_every_change_is_seen_by_the_next_look(server: RunningServer, http: httpx.Client) -> None:
+    session = http.post("/v3/sessions", json={"task": "Look.", "model": "autopilot"}).json()
+    for number in range(20):
+        server.append(UUID(session["id"]), Notice(code="test", text="Moved on."), {"last_step_summary": str(number)})
+        for _ in range(2):
+            assert http.get(f"/v3/sessions/{session['id']}").json()["lastStepSummary"] == str(number)
+    http.delete(f"/v3/sessions/{session['id']}")
+    assert http.get(f"/v3/sessions/{session['id']}").status_code == 404
 
 
 def test_stop_takes_no_body_or_a_strategy_and_names_the_words_it_knows(http: httpx.Client) -> None:
