@@ -101,12 +101,18 @@ class Dispatcher:
             await asyncio.wait({self._loop})
         for worker in self._workers.values():
             worker.halt(SHUT_DOWN)
-        resting = {asyncio.create_task(part.close()) for part in (self._parking, self._warming)}
+        resting = {asyncio.create_task(self._close_parking()), asyncio.create_task(self._warming.close())}
         _, late = await asyncio.wait(self._tasks | resting, timeout=_CLOSE_CAP)
         for task in late:
             task.cancel()
         if late:
             log.warning("runs did not come to an end in time", count=len(late))
+
+    async def _close_parking(self) -> None:
+        await self._parking.close()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        await self._parking.close()  # of those whose runs were just being settled
 
     async def _dispatch(self) -> None:
         while True:

@@ -41,6 +41,7 @@ async def test_the_next_task_goes_on_in_the_same_browser_on_the_page_as_it_was(r
     assert (session.status, session.lifecycle) == (SessionStatus.IDLE, Lifecycle.PARKED)
     slot = rig.dispatcher.find_slot(session.id)
     assert slot is not None
+    assert rig.equipment.pool.at_work == 0
     (browser,) = rig.chromiums()
     again = await rig.run("RUN-two What is there?", [DONE], session_id=session.id)
     assert (again.status, again.lifecycle, again.output) == (SessionStatus.IDLE, Lifecycle.PARKED, "Done.")

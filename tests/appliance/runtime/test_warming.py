@@ -1,7 +1,9 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from appliance.persistence.database import Database
 from appliance.words import SessionStatus
@@ -75,12 +77,18 @@ async def test_a_parked_session_does_not_give_way_to_a_blank_browser(rig: Rig):
 
 
 async def test_a_server_whose_browsers_cannot_start_tries_again_ever_later(tmp_path: Path, database: Database):
-    async with open_rig(tmp_path, database, warm_slots=1, chromium_path="/nowhere/chromium") as rig:
-        await rig.eventually(lambda: rig.equipment.pool.free == 0)
-        session = await rig.run("RUN-one Go.", [DONE])
-        assert session.status is SessionStatus.ERROR
-        assert "CHROMIUM_PATH" in (session.last_step_summary or "")
-        await rig.eventually(lambda: rig.equipment.pool.free == 1)
+    with capture_logs() as logs:
+        async with open_rig(tmp_path, database, warm_slots=1, chromium_path="/nowhere/chromium") as rig:
+            await rig.eventually(lambda: len(_pauses(logs)) == 3)
+            assert _pauses(logs) == [1.0, 2.0, 4.0]
+            session = await rig.run("RUN-one Go.", [DONE])
+            assert session.status is SessionStatus.ERROR
+            assert "CHROMIUM_PATH" in (session.last_step_summary or "")
+            await rig.eventually(lambda: rig.equipment.pool.free == 1)
+
+
+def _pauses(logs: list[Any]) -> list[float]:
+    return [entry["again_in"] for entry in logs if "again_in" in entry]
 
 
 async def test_the_end_of_the_server_closes_it(rig: Rig):
