@@ -336,3 +336,15 @@ async def test_a_cancelled_call_keeps_what_was_read_and_closes_its_tabs(hands: H
     assert [page["url"] for page in pages(hands)] == [good]
     assert hands.context.links.queue == [stuck]
     await settled_targets(hands, before)
+
+
+async def test_while_the_run_is_paused_no_page_is_opened(hands: Hands):
+    pause = hands.context.pause
+    pause.pause()
+    urls = [hands.site.url(f"/rows?nodes={nodes}") for nodes in (20, 21)]
+    reading = asyncio.create_task(hands.act("read_pages", urls=urls))
+    await asyncio.sleep(0.5)
+    assert not set(urls) & set(await targets(hands))
+    assert not reading.done()
+    pause.resume()
+    assert "Read 2 of 2 page(s)" in (await reading).text

@@ -1,0 +1,283 @@
+"""A run that is paused, at every place of a step: nothing begins, no clock runs, and it goes on where it was."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from appliance.agent.assignment import Assignment
+from appliance.agent.budget import Budget
+from appliance.agent.clocks import StepClock
+from appliance.agent.outcome import Outcome
+from appliance.browser.connection import Browser
+from appliance.events import ActionFinished, FeedEvent, GoalStated, Notice, StepPlanned
+from appliance.pause import Pause
+from appliance.words import Ending, ReceiptStatus
+from appliance.workspaces.sandbox import Sandbox
+from appliance.workspaces.sandbox_start import Direct
+from tests.appliance.agent.conftest import Prepare, Work
+from tests.site import Site
+
+DONE = {"done": {"text": "It is done.", "success": True}}
+NOTE = {"write_file": {"file_name": "notes.md", "content": "a"}}
+A_WHILE = 0.6
+FAR = 60.0
+
+
+class Paused:
+    """Pauses a run at the first entry of its feed that is wanted."""
+
+    def __init__(self, wanted: Callable[[FeedEvent], bool]) -> None:
+        self.wanted = wanted
+        self.work: Work | None = None
+        self.begun = (0, 0)
+        self.reached = asyncio.Event()
+
+    def tell(self, event: FeedEvent) -> None:
+        if self.work is not None and not self.reached.is_set() and self.wanted(event):
+            self.work.pause.pause()
+            self.begun = begun(self.work)
+            self.reached.set()
+
+
+def begun(work: Work) -> tuple[int, int]:
+    """How many requests have gone to the model, and how many actions are done."""
+    return len(work.stand_in.requests), len(work.receipts)
+
+
+async def stand(
+    work: Work, running: "asyncio.Task[Outcome]", at: Paused | None = None, before: tuple[int, int] | None = None
+) -> None:
+    """Wait until the run stands still, look that nothing happens for a while, and let it go on."""
+    if at is not None:
+        async with asyncio.timeout(FAR):
+            await at.reached.wait()
+    before = before or (begun(work) if at is None else at.begun)
+    await asyncio.sleep(A_WHILE)
+    assert begun(work) == before
+    assert not running.done()
+    work.pause.resume()
+
+
+async def paused_at(
+    prepare: Prepare, scenario: Any, wanted: Callable[[FeedEvent], bool], **options: Any
+) -> tuple[Work, Outcome]:
+    """Let a run work, standing still for a while at the first entry that is wanted."""
+    at = Paused(wanted)
+    work = prepare(scenario, tell=at.tell, **options)
+    at.work = work
+    running = asyncio.create_task(work.agent.run())
+    await stand(work, running, at)
+    async with asyncio.timeout(FAR):
+        return work, await running
+
+
+async def test_a_step_has_no_less_time_for_a_pause_in_it():
+    pause = Pause()
+    async with StepClock(0.02, 0.02, pause) as clock:
+        pause.pause()
+        left = clock.seconds_left
+        await asyncio.sleep(0.1)
+        assert not clock.is_over
+        assert clock.seconds_left == left
+
+
+async def test_a_run_has_no_less_time_for_a_pause_in_it():
+    pause = Pause()
+    budget = Budget(Assignment("x", timeout=50.0), lambda tokens: Decimal(0), pause)
+    budget.start()
+    pause.pause()
+    left = budget.seconds_left()
+    await asyncio.sleep(0.05)
+    assert budget.seconds_left() == left
+    pause.resume()
+    assert budget.seconds_left() <= left
+
+
+async def test_a_run_that_is_paused_before_it_begins_asks_and_does_nothing(prepare: Prepare):
+    work = prepare([DONE], timeout=A_WHILE)
+    work.pause.pause()
+    running = asyncio.create_task(work.agent.run())
+    await asyncio.sleep(2 * A_WHILE)
+    assert not running.done()
+    assert not work.stand_in.requests
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert work.agent.outcome_so_far().ending is Ending.STOPPED
+
+
+async def test_paused_while_the_goal_is_stated_no_step_is_asked_for(prepare: Prepare):
+    work, outcome = await paused_at(prepare, [DONE], lambda event: isinstance(event, GoalStated))
+    assert outcome.output == "It is done."
+    assert len(work.asked) == 1
+
+
+async def test_a_reply_that_comes_in_a_pause_waits_and_its_actions_are_done_afterwards(prepare: Prepare):
+    work = prepare([{"reply": NOTE, "__delay__": 1.0}, DONE])
+    running = asyncio.create_task(work.agent.run())
+    await work.until_asked()
+    work.pause.pause()
+    before = begun(work)
+    await work.until(lambda event: isinstance(event, StepPlanned))
+    await stand(work, running, before=before)
+    assert before == (2, 0)
+    outcome = await running
+    assert outcome.output == "It is done."
+    assert [receipt.status for receipt in work.receipts] == ["ok", "ok"]
+
+
+async def test_a_reply_that_cannot_be_used_is_not_asked_again_in_a_pause(prepare: Prepare):
+    work, outcome = await paused_at(
+        prepare, ["no JSON", DONE], lambda event: isinstance(event, Notice) and event.code == "reply_repaired"
+    )
+    assert outcome.output == "It is done."
+    assert len(work.asked) == 2
+
+
+async def test_between_two_actions_the_page_may_change_and_the_rest_is_checked(
+    prepare: Prepare, site: Site, browser: Browser
+):
+    await browser.tab.navigate(site.url("/agent_cart.html"))
+    at = Paused(lambda event: isinstance(event, ActionFinished))
+    chain = [{"click": {"index": {"text": "Plus"}}}, {"click": {"index": {"text": "Dead"}}}]
+    work = prepare([chain, DONE], tell=at.tell)
+    at.work = work
+    running = asyncio.create_task(work.agent.run())
+    async with asyncio.timeout(FAR):
+        await at.reached.wait()
+    await browser.tab.evaluate("document.getElementById('dead').remove()")
+    await stand(work, running, at)
+    await running
+    first, second, _ = work.receipts
+    assert (first.status, second.status) == (ReceiptStatus.OK, ReceiptStatus.SKIPPED)
+    assert "no longer what you planned for" in second.text
+
+
+async def test_an_element_that_went_away_before_the_first_action_is_noticed_after_a_pause(
+    prepare: Prepare, site: Site, browser: Browser
+):
+    await browser.tab.navigate(site.url("/agent_cart.html"))
+    at = Paused(lambda event: isinstance(event, StepPlanned))
+    work = prepare([{"click": {"index": {"text": "Dead"}}}, DONE], tell=at.tell)
+    at.work = work
+    running = asyncio.create_task(work.agent.run())
+    async with asyncio.timeout(FAR):
+        await at.reached.wait()
+    await browser.tab.evaluate("document.getElementById('dead').remove()")
+    await stand(work, running)
+    await running
+    assert work.receipts[0].status is ReceiptStatus.SKIPPED
+
+
+async def test_after_a_pause_the_page_is_looked_at_again_though_nothing_was_done_to_it(
+    prepare: Prepare, site: Site, browser: Browser
+):
+    await browser.tab.navigate(site.url("/agent_cart.html"))
+    at = Paused(lambda event: isinstance(event, ActionFinished))
+    work = prepare([NOTE, DONE], tell=at.tell)
+    at.work = work
+    running = asyncio.create_task(work.agent.run())
+    async with asyncio.timeout(FAR):
+        await at.reached.wait()
+    await browser.tab.evaluate("document.getElementById('said').textContent = 'Somebody was here.'")
+    await stand(work, running)
+    await running
+    assert "Somebody was here." in work.asked[1].text
+
+
+async def test_an_answer_is_not_reviewed_in_a_pause_and_the_run_does_not_end_in_it(prepare: Prepare):
+    work, outcome = await paused_at(prepare, [DONE], lambda event: isinstance(event, ActionFinished))
+    assert outcome.output == "It is done."
+    reviews = [request for request in work.stand_in.requests if request.kind == "review"]
+    assert len(reviews) == 1
+
+
+async def test_the_turn_for_the_answer_waits_as_well(prepare: Prepare):
+    work, outcome = await paused_at(
+        prepare, [NOTE, DONE], lambda event: isinstance(event, Notice) and event.code == "delivery_turn", max_steps=2
+    )
+    assert outcome.output == "It is done."
+    assert len(work.asked) == 2
+
+
+async def test_a_summary_of_earlier_steps_is_not_asked_for_in_a_pause(prepare: Prepare):
+    steps = [{"write_file": {"file_name": "n.md", "content": str(n) + "x" * 3_000}} for n in range(9)]
+    at = Paused(lambda event: isinstance(event, ActionFinished) and event.step == 7)
+    work = prepare([*steps, DONE], provider="compatible", window=6_000, tell=at.tell)
+    at.work = work
+    running = asyncio.create_task(work.agent.run())
+    await stand(work, running, at)
+    outcome = await running
+    assert outcome.output == "It is done."
+    assert "compacted" in work.notices
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start programs as another user")
+async def test_what_a_script_asks_for_waits_and_its_time_does_not_count(prepare: Prepare, site: Site):
+    sandbox = Sandbox(Direct(), cell_seconds=8.0)
+    code = f"found = await fetch({site.url('/agent_cart.html')!r})\nlen([await browser.url() for _ in range(3)])"
+    script = {"run_code_file": {"name": "a.py", "code": code}}
+    work = prepare([script, DONE], sandbox=sandbox)
+    try:
+        running = asyncio.create_task(work.agent.run())
+        await work.until(lambda event: isinstance(event, StepPlanned))
+        work.pause.pause()
+        await stand(work, running)
+        outcome = await running
+    finally:
+        await sandbox.close()
+    assert outcome.output == "It is done."
+    assert work.receipts[0].status is ReceiptStatus.OK
+
+
+async def test_pages_are_not_opened_in_a_pause_and_all_are_read_afterwards(prepare: Prepare, site: Site):
+    urls = [site.url(f"/rows?nodes={20 + number}") for number in range(8)]
+    work = prepare([{"read_pages": {"urls": urls}}, DONE])
+    running = asyncio.create_task(work.agent.run())
+    await work.until(lambda event: isinstance(event, StepPlanned))
+    async with asyncio.timeout(FAR):
+        while not (work.folder / "scratchpad").exists():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    work.pause.pause()
+    await stand(work, running)
+    await running
+    assert "Read 8 of 8 page(s)" in work.receipts[0].text
+
+
+async def test_a_run_may_be_paused_again_and_again(prepare: Prepare, site: Site):
+    pauses: list[asyncio.TimerHandle] = []
+
+    def tell(event: FeedEvent) -> None:
+        work.pause.pause()
+        pauses.append(asyncio.get_running_loop().call_later(0.05, work.pause.resume))
+
+    open_page = {"navigate": {"url": site.url("/agent_cart.html")}}
+    chain = [{"input": {"index": {"label": "Name"}, "text": "Ann"}}, {"click": {"index": {"text": "Plus"}}}]
+    work = prepare([open_page, chain, DONE], tell=tell)
+    outcome = await work.agent.run()
+    for timer in pauses:
+        timer.cancel()
+    assert outcome.is_successful
+    assert [receipt.status for receipt in work.receipts] == ["ok"] * 4
+    assert work.pause.count > 4
+
+
+async def test_a_paused_run_can_be_stopped_and_hands_over_what_it_has(prepare: Prepare):
+    at = Paused(lambda event: isinstance(event, ActionFinished))
+    saved = {"checkpoint": {"file_name": "found.json", "value": json.dumps(["a"]), "partial": True}}
+    work = prepare([saved, DONE], tell=at.tell)
+    at.work = work
+    running = asyncio.create_task(work.agent.run())
+    async with asyncio.timeout(FAR):
+        await at.reached.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    outcome = work.agent.outcome_so_far()
+    assert outcome.ending is Ending.STOPPED
+    assert outcome.steps == 1
