@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, func, insert, select
+from sqlalchemy import Row, bindparam, func, insert, select
 
 from appliance.errors import NotFound, RequestRefused
 from appliance.events import FeedEvent, decode_event, encode_event
@@ -13,12 +13,15 @@ from appliance.persistence.records import EventPage, EventRecord
 from appliance.persistence.tables import events
 from appliance.persistence.transaction import Transaction
 
+_LAST = select(func.max(events.c.sequence)).where(events.c.session_id == bindparam("of"))
+_NEW = insert(events)
+
 
 async def append_event(
     transaction: Transaction, session_id: UUID, run_id: UUID | None, event: FeedEvent
 ) -> EventRecord:
     """Write the event as the newest of the session's feed and return it with its number."""
-    last = await transaction.scalar(select(func.max(events.c.sequence)).where(events.c.session_id == session_id))
+    last = await transaction.scalar(_LAST, {"of": session_id})
     record = EventRecord(
         id=new_id(),
         session_id=session_id,
@@ -27,16 +30,15 @@ async def append_event(
         created_at=utc_now(),
         event=event,
     )
-    await transaction.execute(
-        insert(events).values(
-            session_id=session_id,
-            sequence=record.sequence,
-            id=record.id,
-            run_id=run_id,
-            created_at=record.created_at,
-            body=encode_event(event),
-        )
-    )
+    values = {
+        "session_id": session_id,
+        "sequence": record.sequence,
+        "id": record.id,
+        "run_id": run_id,
+        "created_at": record.created_at,
+        "body": encode_event(event),
+    }
+    await transaction.execute(_NEW, values)
     return record
 
 

@@ -4,7 +4,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Row, bindparam, insert, select, update
 
 from appliance.errors import NotFound
 from appliance.persistence.columns import utc_now
@@ -42,10 +42,12 @@ async def add_key(
     return record
 
 
+_USABLE = select(api_keys).where(api_keys.c.hash == bindparam("wanted"), api_keys.c.revoked_at.is_(None))
+
+
 async def find_key(transaction: Transaction, key_hash: str) -> KeyRecord | None:
     """Return the key with this hash (see `hash_key`) unless it was revoked, or None."""
-    usable = select(api_keys).where(api_keys.c.hash == key_hash, api_keys.c.revoked_at.is_(None))
-    row = (await transaction.execute(usable)).first()
+    row = (await transaction.execute(_USABLE, {"wanted": key_hash})).first()
     return None if row is None else _to_record(row)
 
 

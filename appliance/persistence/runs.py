@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Row, bindparam, func, insert, select, update
 
 from appliance.errors import NotFound
 from appliance.events import TokenCount
@@ -80,9 +80,12 @@ async def change_run(transaction: Transaction, run_id: UUID, **changes: Unpack[R
         raise NotFound("Run not found")
 
 
+_ONE_STEP_MORE = update(runs).where(runs.c.id == bindparam("run")).values(step_count=runs.c.step_count + 1)
+
+
 async def count_step(transaction: Transaction, run_id: UUID) -> None:
     """Count one step more."""
-    await transaction.execute(update(runs).where(runs.c.id == run_id).values(step_count=runs.c.step_count + 1))
+    await transaction.execute(_ONE_STEP_MORE, {"run": run_id})
 
 
 async def find_run(transaction: Transaction, run_id: UUID) -> RunRecord:

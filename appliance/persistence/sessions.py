@@ -6,7 +6,7 @@ from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import ColumnElement, Row, and_, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, select, update
 
 from appliance.errors import NotFound
 from appliance.events import TokenCount
@@ -94,7 +94,7 @@ async def add_session(transaction: Transaction, session: SessionRecord) -> None:
 
 async def find_session(transaction: Transaction, session_id: UUID) -> SessionRecord:
     """Return the session; raises NotFound when there is none or it was deleted."""
-    row = (await transaction.execute(_ALIVE.where(sessions.c.id == session_id))).first()
+    row = (await transaction.execute(_FIND, {"wanted": session_id})).first()
     if row is None:
         raise NotFound("Session not found")
     return (await _to_records(transaction, (row,)))[0]
@@ -115,7 +115,7 @@ async def list_sessions(
 
 async def find_team_of(transaction: Transaction, session_id: UUID) -> UUID | None:
     """Return the team that a session belongs to; raises NotFound when there is no such session."""
-    row = (await transaction.execute(select(sessions.c.team_id).where(sessions.c.id == session_id))).first()
+    row = (await transaction.execute(_FIND_TEAM, {"wanted": session_id})).first()
     if row is None:
         raise NotFound("Session not found")
     return row.team_id
@@ -150,8 +150,6 @@ async def clear_lifecycles(transaction: Transaction, *lifecycles: Lifecycle) -> 
 async def change_session(transaction: Transaction, session_id: UUID, **changes: Unpack[SessionChanges]) -> None:
     """Apply the changes and move `updated_at`; raises NotFound when there is no such session."""
     values: dict[str, Any] = {"updated_at": utc_now(), **changes}
-    if more_steps := values.pop("more_steps", 0):
-        values["step_count"] = sessions.c.step_count + more_steps
     await _update(transaction, session_id, values)
 
 
@@ -171,13 +169,17 @@ def token_values(tokens: TokenCount) -> dict[str, int]:
 
 
 async def _update(transaction: Transaction, session_id: UUID, values: dict[str, Any]) -> None:
-    alive = and_(sessions.c.id == session_id, sessions.c.deleted_at.is_(None))
-    result = await transaction.execute(update(sessions).where(alive).values(values))
+    statement = _CHANGE_COUNTING if "more_steps" in values else _CHANGE
+    result = await transaction.execute(statement, {**values, "changed": session_id})
     if result.rowcount == 0:
         raise NotFound("Session not found")
 
 
-_ALIVE = select(sessions).where(sessions.c.deleted_at.is_(None))
+_IS_ALIVE = sessions.c.deleted_at.is_(None)
+_FIND = select(sessions).where(sessions.c.id == bindparam("wanted"), _IS_ALIVE)
+_FIND_TEAM = select(sessions.c.team_id).where(sessions.c.id == bindparam("wanted"))
+_CHANGE = update(sessions).where(sessions.c.id == bindparam("changed"), _IS_ALIVE)
+_CHANGE_COUNTING = _CHANGE.values(step_count=sessions.c.step_count + bindparam("more_steps"))
 
 
 def _is_shell() -> ColumnElement[bool]:

@@ -12,23 +12,24 @@ from appliance.persistence.sessions import token_values
 from appliance.persistence.tables import steps
 from appliance.persistence.transaction import Transaction
 
+_NEW = insert(steps)
+
 
 async def add_step(transaction: Transaction, step: StepRecord) -> None:
     """Write a step of a run."""
-    await transaction.execute(
-        insert(steps).values(
-            run_id=step.run_id,
-            number=step.number,
-            created_at=step.created_at,
-            url=step.url,
-            title=step.title,
-            screenshot=step.screenshot,
-            cost_usd=step.cost_usd,
-            observe_ms=step.observe_ms,
-            think_ms=step.think_ms,
-            **token_values(step.tokens),
-        )
-    )
+    values = {
+        "run_id": step.run_id,
+        "number": step.number,
+        "created_at": step.created_at,
+        "url": step.url,
+        "title": step.title,
+        "screenshot": step.screenshot,
+        "cost_usd": step.cost_usd,
+        "observe_ms": step.observe_ms,
+        "think_ms": step.think_ms,
+        **token_values(step.tokens),
+    }
+    await transaction.execute(_NEW, values)
 
 
 async def add_to_step(

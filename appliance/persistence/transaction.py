@@ -5,7 +5,7 @@ SQLite does. Here a reader goes once a statement, and the writer once for a whol
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -17,6 +17,8 @@ from sqlalchemy.exc import OperationalError
 from appliance.errors import DatabaseUnavailable
 
 T = TypeVar("T")
+Parameters = Mapping[str, Any]
+"""Values for the parameters of a statement that is made once, which costs a quarter of making a new one each time."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,11 @@ class Result:
 class Transaction(Protocol):
     """A transaction as the functions of this package see it."""
 
-    async def execute(self, statement: Executable) -> Result:
+    async def execute(self, statement: Executable, parameters: Parameters | None = None) -> Result:
         """Run the statement; raises DatabaseUnavailable when the database is out of order."""
         ...
 
-    async def scalar(self, statement: Executable) -> Any:
+    async def scalar(self, statement: Executable, parameters: Parameters | None = None) -> Any:
         """Run the statement and return its first value."""
         ...
 
@@ -56,13 +58,13 @@ class DirectTransaction:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    async def execute(self, statement: Executable) -> Result:
+    async def execute(self, statement: Executable, parameters: Parameters | None = None) -> Result:
         """Run the statement."""
-        return run_statement(self._connection, statement)
+        return run_statement(self._connection, statement, parameters)
 
-    async def scalar(self, statement: Executable) -> Any:
+    async def scalar(self, statement: Executable, parameters: Parameters | None = None) -> Any:
         """Run the statement and return its first value."""
-        return run_statement(self._connection, statement).scalar()
+        return run_statement(self._connection, statement, parameters).scalar()
 
 
 class ThreadedTransaction:
@@ -72,19 +74,19 @@ class ThreadedTransaction:
         self._connection = connection
         self._executor = executor
 
-    async def execute(self, statement: Executable) -> Result:
+    async def execute(self, statement: Executable, parameters: Parameters | None = None) -> Result:
         """Run the statement."""
-        return await in_thread(self._executor, lambda: run_statement(self._connection, statement))
+        return await in_thread(self._executor, lambda: run_statement(self._connection, statement, parameters))
 
-    async def scalar(self, statement: Executable) -> Any:
+    async def scalar(self, statement: Executable, parameters: Parameters | None = None) -> Any:
         """Run the statement and return its first value."""
-        return (await self.execute(statement)).scalar()
+        return (await self.execute(statement, parameters)).scalar()
 
 
-def run_statement(connection: Connection, statement: Executable) -> Result:
+def run_statement(connection: Connection, statement: Executable, parameters: Parameters | None = None) -> Result:
     """Run the statement here and now and take all its rows."""
     try:
-        cursor = connection.execute(statement)
+        cursor = connection.execute(statement, parameters)
         rows = tuple(cursor) if cursor.returns_rows else ()
     except OperationalError as error:
         raise explain(error) from error
