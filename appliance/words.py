@@ -136,3 +136,14 @@ class Role(StrEnum):
     ADMIN = "admin"
     MEMBER = "member"
     VIEWER = "viewer"
+
+
+class UsageGroup(StrEnum):
+    """By what usage is added up: the days of the team's time zone, or who or what it was spent by."""
+
+    DAY = "day"
+    MODEL = "model"
+    MEMBER = "member"
+    KEY = "key"
+    PURPOSE = "purpose"
+    SESSION = "session"

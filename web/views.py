@@ -28,7 +28,11 @@ class Place:
     icon: str
 
 
-PLACES = (Place("New task", "/", "new"), Place("Sessions", "/sessions", "sessions"))
+PLACES = (
+    Place("New task", "/", "new"),
+    Place("Sessions", "/sessions", "sessions"),
+    Place("Usage", "/usage", "usage"),
+)
 
 
 @dataclass(frozen=True)

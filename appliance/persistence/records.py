@@ -255,6 +255,25 @@ class ChargeRecord:
 
 
 @dataclass(frozen=True)
+class UsageRecord:
+    """What a group of charges comes to.
+
+    `key` is the group's id, word, name or date, "" for charges that belong to none; `label` is what people know it by.
+    `unpriced` counts the calls whose price is not known, which `cost_usd` leaves out, `estimated` those that were given
+    up before their reply told what they used. `services_usd` is the part that went to other services than models.
+    """
+
+    key: str
+    label: str
+    calls: int = 0
+    tokens: TokenCount = field(default_factory=TokenCount)
+    cost_usd: Decimal = Decimal(0)
+    services_usd: Decimal = Decimal(0)
+    unpriced: int = 0
+    estimated: int = 0
+
+
+@dataclass(frozen=True)
 class ProcessRecord:
     """A process group of ours; `start_ticks` is its leader's start time as /proc/<pid>/stat has it."""
 

@@ -31,6 +31,7 @@ from appliance.runtime.sealing import Seal
 from appliance.runtime.secret import read_secret
 from appliance.runtime.sessions import Sessions
 from appliance.runtime.treasury import Treasury
+from appliance.runtime.usage import Usage
 from appliance.settings import Settings
 from appliance.workspaces.sandboxes import Sandboxes
 
@@ -50,6 +51,7 @@ class Appliance:
     dispatcher: Dispatcher
     sessions: Sessions
     replays: Replays
+    usage: Usage
     provider_keys: ProviderKeys
     signer: Signer
     secret: bytes
@@ -96,6 +98,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
                 equipment.seal,
             ),
             replays=Replays(settings, database, equipment.hub, dispatcher, equipment.keys),
+            usage=Usage(database),
             provider_keys=equipment.keys,
             signer=Signer(secret),
             secret=secret,

@@ -18,6 +18,7 @@ from web.pages.sessions import session_pages
 from web.pages.sign_in import sign_in_pages
 from web.pages.task_new import task_pages
 from web.pages.trouble import trouble_page
+from web.pages.usage import usage_pages
 from web.signin import RecognizeViewer, SignIns, Throttle, require_viewer
 
 
@@ -34,7 +35,7 @@ def page_routers(
         cookie_samesite="lax",
     )
     open_to_all = sign_in_pages(appliance, sign_ins, first_start, Throttle())
-    for_people = [*task_pages(appliance), *session_pages(appliance)]
+    for_people = [*task_pages(appliance), *session_pages(appliance), *usage_pages(appliance)]
     common: dict[str, Any] = {
         "after_request": secure_page,
         "exception_handlers": {

@@ -37,6 +37,8 @@ def paths(server: RunningServer) -> dict[str, str]:
     return {
         "new task": "/",
         "sessions": "/sessions",
+        "usage": "/usage",
+        "usage by session": "/usage?days=90&by=session",
         "running": running.path,
         "delivered": delivered.path,
         "failed": failed.path,

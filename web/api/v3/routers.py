@@ -22,6 +22,7 @@ from web.api.v3.sessions import (
     resume_session,
     stop_session,
 )
+from web.api.v3.usage import get_usage
 from web.auth import KeyGate, provide_payer
 
 _HANDLERS = (
@@ -39,6 +40,7 @@ _HANDLERS = (
     export_session,
     list_session_files,
     replay_session,
+    get_usage,
 )
 _METHODS: list[Method] = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -54,6 +56,7 @@ def v3_routers(appliance: Appliance, renderer: Renderer, gate: KeyGate) -> list[
             dependencies={
                 "sessions": Provide(lambda: appliance.sessions, sync_to_thread=False),
                 "replays": Provide(lambda: appliance.replays, sync_to_thread=False),
+                "usage": Provide(lambda: appliance.usage, sync_to_thread=False),
                 "hub": Provide(lambda: appliance.hub, sync_to_thread=False),
                 "own_settings": Provide(lambda: appliance.settings, sync_to_thread=False),
                 "payer": Provide(provide_payer, sync_to_thread=False),
