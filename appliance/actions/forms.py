@@ -195,6 +195,8 @@ def _uploadable(context: ActionContext, wanted: str) -> Path:
         if not path.stat().st_size:
             raise ActionFailed(f"{path.name} is empty, so it was not given.")
         return path
+    if wanted in [one.name for one in context.browser.downloads.running]:
+        raise ActionFailed(f"The download of {wanted} is not complete yet; wait for it with wait_for and download.")
     names = [entry.name for entry in context.scratchpad.listing()]
     names += [one.name for one in context.browser.downloads.all if one.state == "complete"]
     there = f"there are: {', '.join(names)}." if names else "there are none; write or download it first."

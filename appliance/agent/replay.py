@@ -24,6 +24,7 @@ from appliance.agent.recognition import recognise
 from appliance.agent.record import RecordedReceipt, Replayed, ReplayedAction
 from appliance.agent.recorded import RecordedRun
 from appliance.agent.replay_answer import answer_of
+from appliance.agent.replay_files import NEEDING, await_downloads, with_todays_files
 from appliance.agent.replay_plan import IntendedStep, Intent, plan_replay
 from appliance.agent.replay_report import BLIND, ReplayReport, compare, unstarted
 from appliance.agent.sight import Sight
@@ -179,6 +180,7 @@ class Replay:
             if self._has_failed:
                 break
         await self._pause.wait()
+        await await_downloads(self._context)
         report = self.report
         await self._outlets.notice(f"replay_{report.completion}", report.summary)
         if report.completion is Completion.FAILED:
@@ -251,6 +253,10 @@ class Replay:
         """Do the action once; returns its receipt and by what its elements were known again, "" if they were not."""
         if intent.call.name == SOLVING and not self._registry.knows(SOLVING):
             return await _look_for_captcha(self._context), "exact"
+        if not self._registry.knows(intent.call.name):
+            return Receipt(ReceiptStatus.FAILED, f"There is no {intent.call.name} on this machine today."), ""
+        if intent.call.name in NEEDING:
+            await await_downloads(self._context)
         arguments, level = dict(intent.call.arguments), "exact"
         try:
             await self._read_new_document()
@@ -269,7 +275,7 @@ class Replay:
                 if arguments[name] is None:
                     return _not_found(intent, match), ""
                 level = "model"
-            arguments = await self._with_tab(arguments, intended)
+            arguments = await self._with_tab(with_todays_files(self._context, arguments), intended)
             parsed = self._registry.parse({intent.call.name: arguments})
         except ActionFailed as error:
             return Receipt(ReceiptStatus.FAILED, error.message), ""

@@ -71,6 +71,11 @@ class Downloads:
         """Every download, oldest first."""
         return tuple(self._all.values())
 
+    @property
+    def running(self) -> tuple[Download, ...]:
+        """The downloads that have not ended."""
+        return tuple(one for one in self.all if one.state == "running")
+
     def since(self, known: int) -> tuple[Download, ...]:
         """Return the downloads after the first `known` ones."""
         return self.all[known:]
@@ -91,16 +96,21 @@ class Downloads:
         self._cdp.post("Browser.cancelDownload", {"guid": guid})
 
     def has(self, name: str) -> bool:
-        """Tell whether a complete download has this name."""
-        return any(one.name == name for one in self.all if one.state == "complete")
+        """Tell whether a complete download has this name, and is still there."""
+        return any(one.name == name for one in self.all if one.state == "complete") and self._is_there(name)
 
     def path_of(self, name: str) -> Path:
         """Return the path of a complete download; raises ActionFailed, naming what there is, otherwise."""
-        complete = {one.name: one for one in self.all if one.state == "complete"}
-        if self.folder is None or name not in complete:
-            names = ", ".join(complete)
-            raise ActionFailed(f"There is no download {name!r}" + (f"; there are: {names}." if names else "."))
-        return self.folder / name
+        complete = [one.name for one in self.all if one.state == "complete" and self._is_there(one.name)]
+        if self.folder is not None and name in complete:
+            return self.folder / name
+        if any(one.name == name for one in self.running):
+            raise ActionFailed(f"The download of {name} is not complete yet; wait for it with wait_for and download.")
+        names = ", ".join(dict.fromkeys(complete))
+        raise ActionFailed(f"There is no download {name!r}" + (f"; there are: {names}." if names else "."))
+
+    def _is_there(self, name: str) -> bool:
+        return self.folder is not None and (self.folder / name).is_file()
 
     async def wait_begun(self, known: int, timeout: float) -> tuple[Download, ...]:
         """Return the downloads after the first `known` ones, waiting at most `timeout` seconds for one to begin."""
@@ -136,7 +146,8 @@ class Downloads:
             stop()
         for one in self.all:
             if one.state == "running" and self.folder is not None:
-                (self.folder / one.guid).unlink(missing_ok=True)
+                for name in (one.guid, f"{one.guid}.crdownload"):
+                    (self.folder / name).unlink(missing_ok=True)
 
     def _take_begin(self, params: dict[str, Any], _: str) -> None:
         guid, wanted = str(params["guid"]), str(params.get("suggestedFilename") or "download")

@@ -43,6 +43,22 @@ async def test_a_download_can_be_read_and_given_back(page: Hands):
     assert await page.js("document.getElementById('file').files[0].name") == "report.csv"
 
 
+async def test_a_file_that_is_still_on_its_way_or_gone_is_not_given_and_that_is_said(page: Hands):
+    await page.act("click", on="Slow file")
+    done = await page.act("upload_file", on="File", path="slow.bin")
+    assert done.status is ReceiptStatus.FAILED
+    assert "download of slow.bin is not complete yet" in done.text
+    await page.act("wait_for", download=True)
+    assert page.browser.downloads.folder is not None
+    (page.browser.downloads.folder / "slow.bin").unlink()
+    for done in (
+        await page.act("upload_file", on="File", path="slow.bin"),
+        await page.act("read_file", file_name="slow.bin"),
+    ):
+        assert done.status is ReceiptStatus.FAILED
+        assert "There is no file" in done.text
+
+
 async def test_a_name_that_climbs_out_of_the_folder_stays_in_it(page: Hands):
     await page.act("navigate", url=page.site.url("/attachment?name=..%2F..%2Fevil.csv"))
     await page.act("wait_for", download=True)

@@ -22,6 +22,7 @@ from appliance.captcha.solving import Captchas
 from appliance.events import Charge, FeedEvent, TokenCount
 from appliance.models.autopilot import Autopilot
 from appliance.sensitive import SensitiveData
+from appliance.workspaces.sandbox import Sandbox
 from appliance.workspaces.scratchpad import Scratchpad
 from tests.site import Site
 
@@ -73,6 +74,7 @@ class Stage:
         secrets: SensitiveData | None = None,
         tell: Callable[[FeedEvent], None] | None = None,
         captchas: Captchas | None = None,
+        sandbox: Sandbox | None = None,
         **values: Any,
     ) -> Replaying:
         events: list[FeedEvent] = []
@@ -95,6 +97,7 @@ class Stage:
         )
         context.sensitive = secrets or SensitiveData()
         context.captchas = captchas
+        context.sandbox = sandbox
         outlets = Outlets(emit, keep, price, Record(self.folder / "history.json"))
         replay = Replay(Original(run, with_model, QUICK), task, context, Registry.for_context(context), outlets)
         async with asyncio.timeout(60):
