@@ -70,6 +70,10 @@ class PoolLayout:
         """Return the socket of slot `number`'s X server."""
         return Path(f"/tmp/.X11-unix/X{self.display_base + number}")
 
+    def display_lock(self, number: int) -> Path:
+        """Return the file by which slot `number`'s X server holds its number."""
+        return Path(f"/tmp/.X{self.display_base + number}-lock")
+
     def screen_file(self, number: int) -> Path:
         """Return the file that tells the display script the size of the screen, as WIDTHxHEIGHT."""
         return self.run_dir / f"screen-{number:02d}"

@@ -159,6 +159,8 @@ class SlotPool:
         for info in await self._supervisor.list():
             if info.name in swept and info.state.is_alive:
                 await self._supervisor.stop(info.name)
+        for number in numbers:
+            self._clear_up(self.layout.slot(number))
 
     async def close(self) -> None:
         """Release every slot."""
@@ -203,6 +205,14 @@ class SlotPool:
     async def _stop_all(self, slot: Slot) -> None:
         await self._stop(slot, "bridge", "vnc", "display")
         self.layout.token_file(slot.number).unlink(missing_ok=True)
+        self._clear_up(slot)
+
+    def _clear_up(self, slot: Slot) -> None:
+        """Take away what an X server leaves that was killed; one that ends by itself has taken it along."""
+        if find_listener(self.layout.display_socket(slot.number)) is None:
+            for path in (self.layout.display_socket(slot.number), self.layout.display_lock(slot.number)):
+                with contextlib.suppress(OSError):
+                    path.unlink()
 
     async def _stop(self, slot: Slot, *pools: str) -> None:
         for pool in pools:

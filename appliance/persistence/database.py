@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 
 from appliance.errors import DatabaseUnavailable, SettingsInvalid
 from appliance.persistence.freshness import Freshness
-from appliance.persistence.transaction import ThreadedTransaction, Transaction, explain, in_thread
+from appliance.persistence.transaction import ThreadedTransaction, Transaction, explain
 from appliance.persistence.writer import Writer
 
 __all__ = ["Database", "Transaction", "make_engine"]
@@ -36,22 +36,22 @@ class Database:
 
     async def open(self) -> None:
         """Start the writer and prove that the database answers; the tables are `migrate`'s business."""
-        async with self.read():
-            pass
+        async with self.read() as transaction:
+            await transaction.execute(text("SELECT 1"))
         self.writer.start()
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[Transaction]:
-        """Give a transaction that sees one consistent state and changes nothing; raises DatabaseUnavailable.
+        """Give a transaction that sees one consistent state, that of its first statement, and changes nothing.
 
         There are four at a time: do not hold one while waiting for anything else, another one included.
         """
         async with self._seats:
-            connection = await self._sit_down()
+            transaction = ThreadedTransaction(self._begin_to_read, self._readers)
             try:
-                yield ThreadedTransaction(connection, self._readers)
+                yield transaction
             finally:
-                await in_thread(self._readers, connection.close)
+                transaction.close()
 
     async def read_kept(self, key: Hashable, read: Callable[[Transaction], Awaitable[T]]) -> T:
         """Return what `read` makes of a reading transaction, or made of one since which nothing was committed.
@@ -81,16 +81,6 @@ class Database:
         self._freshness.close()
         self._readers.shutdown(wait=False)
         self._engine.dispose()
-
-    async def _sit_down(self) -> Connection:
-        connecting = asyncio.ensure_future(in_thread(self._readers, self._begin_to_read))
-        try:
-            return await asyncio.shield(connecting)
-        except asyncio.CancelledError:
-            await asyncio.wait({connecting})
-            if connecting.exception() is None:
-                connecting.result().close()
-            raise
 
     def _begin_to_read(self) -> Connection:
         try:

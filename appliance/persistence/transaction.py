@@ -68,15 +68,26 @@ class DirectTransaction:
 
 
 class ThreadedTransaction:
-    """Works in a thread of `executor` while the loop goes on."""
+    """Works in a thread of `executor` while the loop goes on; `begin` is called there with the first statement."""
 
-    def __init__(self, connection: Connection, executor: Executor) -> None:
-        self._connection = connection
+    def __init__(self, begin: Callable[[], Connection], executor: Executor) -> None:
+        self._begin = begin
+        self._connection: Connection | None = None
         self._executor = executor
 
     async def execute(self, statement: Executable, parameters: Parameters | None = None) -> Result:
         """Run the statement."""
-        return await in_thread(self._executor, lambda: run_statement(self._connection, statement, parameters))
+        return await in_thread(self._executor, lambda: self._run(statement, parameters))
+
+    def close(self) -> None:
+        """End the transaction, which has changed nothing, so that this takes no time."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def _run(self, statement: Executable, parameters: Parameters | None) -> Result:
+        if self._connection is None:
+            self._connection = self._begin()
+        return run_statement(self._connection, statement, parameters)
 
     async def scalar(self, statement: Executable, parameters: Parameters | None = None) -> Any:
         """Run the statement and return its first value."""

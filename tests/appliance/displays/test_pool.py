@@ -64,7 +64,7 @@ async def test_releasing_an_old_lease_does_not_touch_the_next_one(machine: Machi
     assert await machine.pool.is_display_up(new)
 
 
-async def test_a_killed_display_is_noticed_and_comes_back_at_the_next_lease(machine: Machine) -> None:
+async def test_a_killed_display_is_noticed_leaves_nothing_and_comes_back_at_the_next_lease(machine: Machine) -> None:
     slot = await prepared(machine)
     os.kill(await machine.pid("display:display-00"), signal.SIGKILL)
 
@@ -73,6 +73,8 @@ async def test_a_killed_display_is_noticed_and_comes_back_at_the_next_lease(mach
 
     await eventually(down)
     await machine.pool.release(slot)
+    assert not machine.pool.layout.display_socket(slot.number).exists()
+    assert not machine.pool.layout.display_lock(slot.number).exists()
     again = await prepared(machine)
 
     assert again.display == slot.display

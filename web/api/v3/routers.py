@@ -14,6 +14,7 @@ from web.api.v3.messages import list_messages, stream_messages
 from web.api.v3.records import export_session, get_animation, get_history, replay_session
 from web.api.v3.renderings import Renderer
 from web.api.v3.sessions import (
+    Shelf,
     create_session,
     delete_session,
     get_session,
@@ -48,6 +49,8 @@ _METHODS: list[Method] = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 def v3_routers(appliance: Appliance, renderer: Renderer, gate: KeyGate) -> list[Router]:
     """Return the same calls at /v3 and /api/v3; the OpenAPI document shows them once."""
 
+    shelf = Shelf(appliance.sessions, renderer)
+
     def make(path: str, *, in_schema: bool) -> Router:
         return Router(
             path,
@@ -61,6 +64,7 @@ def v3_routers(appliance: Appliance, renderer: Renderer, gate: KeyGate) -> list[
                 "own_settings": Provide(lambda: appliance.settings, sync_to_thread=False),
                 "payer": Provide(provide_payer, sync_to_thread=False),
                 "renderer": Provide(lambda: renderer, sync_to_thread=False),
+                "shelf": Provide(lambda: shelf, sync_to_thread=False),
             },
             security=[{"apiKey": []}, {"bearer": []}],
             include_in_schema=in_schema,

@@ -1,5 +1,6 @@
 """The calls on sessions: make or continue, list, get, stop, delete."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
@@ -22,6 +23,14 @@ class SessionExtra(StrEnum):
     """What a session is told with on request."""
 
     PROVENANCE = "provenance"
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What a session is found and told with. Handed over as one, since Litestar starts a task for each of several."""
+
+    sessions: Sessions
+    renderer: Renderer
 
 
 @post("/sessions", status_code=200, responses=PROBLEMS, tags=["sessions"], summary="Start or continue a session")
@@ -54,16 +63,15 @@ async def list_sessions(
 
 @get("/sessions/{session_id:uuid}", responses=PROBLEMS, tags=["sessions"], summary="Get a session")
 async def get_session(
-    sessions: NamedDependency[Sessions],
-    renderer: NamedDependency[Renderer],
+    shelf: NamedDependency[Shelf],
     session_id: FromPath[UUID],
     include: Annotated[SessionExtra | None, QueryParameter(description="adds where the answer was read")] = None,
 ) -> SessionView:
     """Return the session as it is now."""
-    view = renderer.render_session(await sessions.find(session_id))
+    view = shelf.renderer.render_session(await shelf.sessions.find(session_id))
     if include is SessionExtra.PROVENANCE:
-        sources = await sessions.find_provenance(session_id)
-        view.provenance = None if sources is None else renderer.render_sources(session_id, sources)
+        sources = await shelf.sessions.find_provenance(session_id)
+        view.provenance = None if sources is None else shelf.renderer.render_sources(session_id, sources)
     return view
 
 
