@@ -1,7 +1,7 @@
 """What a page shows of one session: its rows read in one go, and what follows from them for the layout."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from appliance.persistence.records import RunRecord, SessionRecord
 from appliance.persistence.runs import find_latest_run, find_provenance
 from appliance.persistence.sessions import find_session
 from appliance.store.sources import Sources
-from appliance.words import Ending, RunStatus, SessionStatus
+from appliance.words import Ending, Lifecycle, RunStatus, SessionStatus
 from web.answers import Answer, lay_out
 from web.wording import FailureWords, say_failure
 
@@ -45,10 +45,25 @@ class SessionView:
 
     @property
     def seconds(self) -> float:
-        """How long the latest run took, or has been going on."""
-        if self.run is None or self.run.started_at is None:
+        """How long the latest run took, or has been going on, pauses not counted."""
+        run = self.run
+        if run is None or run.started_at is None:
             return 0.0
-        return ((self.run.ended_at or datetime.now(UTC)) - self.run.started_at).total_seconds()
+        passed = ((run.paused_at or run.ended_at or datetime.now(UTC)) - run.started_at).total_seconds()
+        return max(0.0, passed - run.paused_seconds)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the run stands still."""
+        return self.phase == "running" and self.session.lifecycle is Lifecycle.PAUSED
+
+    @property
+    def clock_start(self) -> datetime | None:
+        """When a clock would have begun that shows how long the run has been going on; None when none runs."""
+        run = self.run
+        if run is None or run.started_at is None or self.phase != "running" or self.is_paused:
+            return None
+        return run.started_at + timedelta(seconds=run.paused_seconds)
 
     @property
     def answer(self) -> Answer | None:

@@ -36,7 +36,8 @@ def say_state(session: SessionRecord) -> StateWords:
         case SessionStatus.CREATED:
             return StateWords("ready for a task", "resting")
         case SessionStatus.RUNNING:
-            return StateWords("running", "running")
+            is_paused = session.lifecycle is Lifecycle.PAUSED
+            return StateWords("paused", "waiting") if is_paused else StateWords("running", "running")
         case SessionStatus.TIMED_OUT:
             is_expired = session.lifecycle is Lifecycle.EXPIRED
             return StateWords("expired", "resting") if is_expired else StateWords("out of time", "failed")

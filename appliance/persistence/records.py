@@ -90,7 +90,10 @@ class ReplaySource:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """One task of a session; `replays` is set when the run does a recorded one again."""
+    """One task of a session; `replays` is set when the run does a recorded one again.
+
+    `paused_at` is when a pause began that has not ended, `paused_seconds` how long those took that have.
+    """
 
     id: UUID
     session_id: UUID
@@ -112,6 +115,8 @@ class RunRecord:
     tokens: TokenCount = field(default_factory=TokenCount)
     cost_usd: Decimal = Decimal(0)
     services_usd: Decimal = Decimal(0)
+    paused_at: datetime | None = None
+    paused_seconds: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ class RunChanges(TypedDict, total=False):
     status: RunStatus
     started_at: datetime | None
     ended_at: datetime | None
+    paused_at: datetime | None
+    paused_seconds: float
     ending: Ending | None
     output: Any
     is_successful: bool | None
@@ -148,6 +150,8 @@ def _to_record(row: Row[Any]) -> RunRecord:
         tokens=TokenCount(row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens),
         cost_usd=row.cost_usd,
         services_usd=row.services_usd,
+        paused_at=row.paused_at,
+        paused_seconds=row.paused_seconds,
     )
 
 

@@ -131,8 +131,15 @@ class Worker:
         run = self.run
 
         async def write(transaction: Transaction) -> bool:
-            if (await find_run(transaction, run.id)).status is not RunStatus.RUNNING:
+            found = await find_run(transaction, run.id)
+            if found.status is not RunStatus.RUNNING:
                 return False
+            now = utc_now()
+            before = (now - found.paused_at).total_seconds() if found.paused_at is not None else 0.0
+            paused_at = now if lifecycle is Lifecycle.PAUSED else None
+            await change_run(
+                transaction, run.id, paused_at=paused_at, paused_seconds=found.paused_seconds + max(0.0, before)
+            )
             await write_event(transaction, run.session_id, run.id, notice, SessionChanges(lifecycle=lifecycle))
             return True
 

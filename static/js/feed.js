@@ -51,5 +51,17 @@ new MutationObserver((changes) => {
   showPill();
 }).observe(list, { childList: true, subtree: true });
 
+// Pausing puts another button in the place of the one that was pressed: who used the keyboard goes on there.
+const pausing = document.getElementById("pausing");
+
+pausing?.addEventListener("submit", (event) => {
+  const other = [...pausing.querySelectorAll("form")].find((form) => form !== event.target).querySelector("button");
+  new MutationObserver((_, watcher) => {
+    if (!other.offsetParent) return;
+    other.focus();
+    watcher.disconnect();
+  }).observe(pausing.parentElement, { childList: true, subtree: true, attributes: true });
+});
+
 new ResizeObserver(() => { if (sticks && scrollsItself()) scroller.scrollTop = scroller.scrollHeight; }).observe(list);
 if (sticks && scrollsItself()) scroller.scrollTop = scroller.scrollHeight;

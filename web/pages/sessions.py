@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from litestar import Request, get, post
+from litestar import Request, Response, get, post
 from litestar.params import FromPath
 from litestar.response import File, Redirect, Template
 
@@ -29,6 +29,8 @@ def session_pages(appliance: Appliance) -> list[Any]:
         _list(appliance),
         _show(appliance),
         _stop(appliance),
+        _pause(appliance),
+        _resume(appliance),
         _continue(appliance),
         _replay(appliance),
         _show_film(appliance),
@@ -85,6 +87,33 @@ def _stop(appliance: Appliance) -> Any:
         return Redirect(f"/sessions/{session_id}", status_code=303)
 
     return stop_session
+
+
+def _pause(appliance: Appliance) -> Any:
+    @post("/sessions/{session_id:uuid}/pause", status_code=303)
+    async def pause_session(request: AnyRequest, session_id: FromPath[UUID]) -> Redirect | Response[None]:
+        """Let the session's run stand still."""
+        await appliance.sessions.pause(session_id)
+        return _back_to(request, session_id)
+
+    return pause_session
+
+
+def _resume(appliance: Appliance) -> Any:
+    @post("/sessions/{session_id:uuid}/resume", status_code=303)
+    async def resume_session(request: AnyRequest, session_id: FromPath[UUID]) -> Redirect | Response[None]:
+        """Let the session's run go on."""
+        await appliance.sessions.resume(session_id)
+        return _back_to(request, session_id)
+
+    return resume_session
+
+
+def _back_to(request: AnyRequest, session_id: UUID) -> Redirect | Response[None]:
+    """Return nothing to a page that is open and told of changes anyway, else the way to it."""
+    if request.headers.get("hx-request"):
+        return Response(None, status_code=204)
+    return Redirect(f"/sessions/{session_id}", status_code=303)
 
 
 def _continue(appliance: Appliance) -> Any:

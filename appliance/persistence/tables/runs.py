@@ -1,6 +1,6 @@
 """One row per run: a task of a session, when it ran, how it ended and what it delivered."""
 
-from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, String, Table, Text, UniqueConstraint, Uuid
+from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, String, Table, Text, UniqueConstraint, Uuid
 
 from appliance.persistence.columns import Json, MicroDollars, Moment, Word
 from appliance.persistence.tables.base import metadata
@@ -35,6 +35,8 @@ runs = Table(
     Column("output_tokens", Integer, nullable=False, server_default="0"),
     Column("cost_usd", MicroDollars, nullable=False, server_default="0"),
     Column("services_usd", MicroDollars, nullable=False, server_default="0"),
+    Column("paused_at", Moment),
+    Column("paused_seconds", Float, nullable=False, server_default="0"),
     UniqueConstraint("session_id", "number"),
     Index("ix_runs_team_id_started_at", "team_id", "started_at"),
 )
