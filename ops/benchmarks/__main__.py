@@ -12,8 +12,10 @@ from ops.benchmarks.api import measure_api
 from ops.benchmarks.extract import measure_extract
 from ops.benchmarks.measures import Figure, measure_idle, measure_steps
 from ops.benchmarks.observe import measure_observe
+from ops.benchmarks.soak import measure_soak
 from ops.benchmarks.start import measure_start
 from ops.benchmarks.store import measure_store
+from ops.benchmarks.together import measure_together
 from ops.benchmarks.tokens import measure_tokens
 from ops.benchmarks.warm import measure_warm
 
@@ -26,7 +28,9 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "tokens": measure_tokens,
     "store": measure_store,
     "extract": measure_extract,
+    "together": measure_together,
     "api": measure_api,
+    "soak": measure_soak,
 }
 
 

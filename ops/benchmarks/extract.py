@@ -43,7 +43,7 @@ class Round:
 
 def measure_extract(rounds: int = 5) -> list[Figure]:
     """Measure the job with both kinds of model beside the bare script; raises RuntimeError for a wrong answer."""
-    with serve_page(make_page) as url, StandIn(_scenario(url)) as stand_in, make_appliance(stand_in) as appliance:
+    with serve_page(make_page) as url, StandIn(scenario(url)) as stand_in, make_appliance(stand_in) as appliance:
         by_hand: list[bare.Extraction] = []
         asked: list[Round] = []
         keyless: list[Round] = []
@@ -56,7 +56,8 @@ def measure_extract(rounds: int = 5) -> list[Figure]:
     return [*_figures(asked, by_hand), *_totals("autopilot: ", keyless, by_hand)]
 
 
-def _scenario(url: str) -> list[Any]:
+def scenario(url: str) -> list[Any]:
+    """Return what the scripted model answers to the job at that address."""
     return [
         {"navigate": {"url": url}},
         {"find_links": {"href_contains": "/lamp/"}},
