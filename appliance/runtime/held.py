@@ -40,6 +40,7 @@ class HeldBrowser:
         self.laps = Laps()
         self._equipment = equipment
         self._screen = SCREEN
+        self._hidden: frozenset[str] = frozenset()
         self._undo = AsyncExitStack()
         self._opening: asyncio.Task[None] | None = None
         self._browser: Browser | None = None
@@ -58,13 +59,17 @@ class HeldBrowser:
         """Whether the browser is open and, as far as is known, alive."""
         return self._browser is not None and not self._browser.lost.is_set()
 
-    async def open(self, screen: tuple[int, int] = SCREEN) -> None:
+    async def open(self, screen: tuple[int, int] = SCREEN, hidden: frozenset[str] = frozenset()) -> None:
         """Return once there is a living browser on a display of `screen` pixels, width and height.
 
-        One that is there or just being started is taken as it is, if it fits; otherwise it is started anew. Raises
-        BrowserUnavailable or another MachineFault; what was begun is undone by `close`.
+        One that is there or just being started is taken as it is, if it fits; otherwise it is started anew, also when
+        its pages may show a secret that is not `hidden` any more. Raises BrowserUnavailable or another MachineFault;
+        what was begun is undone by `close`.
         """
-        if self._screen != screen or not (self.is_usable or self._is_opening):
+        is_there = self.is_usable or self._is_opening
+        fits = self._screen == screen and self._hidden <= hidden
+        self._hidden = hidden
+        if not (is_there and fits):
             await self._undo_all()
             self._screen = screen
             self._opening = asyncio.create_task(self._open(), name=f"opening slot {self.slot.number}")

@@ -35,7 +35,6 @@ _BLANK_RESULT: SessionChanges = {
     "failure": None,
     "failure_status_code": None,
     "last_step_summary": None,
-    "lifecycle": None,
 }
 
 

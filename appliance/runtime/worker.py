@@ -39,6 +39,7 @@ from appliance.words import Lifecycle, RunStatus, SessionStatus, StopStrategy
 
 if TYPE_CHECKING:
     from appliance.agent.loop import Agent
+    from appliance.agent.memory import Memory
     from appliance.agent.replay import Replay
 
 _CANCEL_CAP = 3.0
@@ -62,6 +63,7 @@ class Worker:
         self._held = held
         self._parking = parking
         self._parked: Parked | None = None
+        self._memory: Memory | None = None
         self._pause = Pause()
         self._pausing = asyncio.Lock()
         self._is_kept = False
@@ -76,7 +78,7 @@ class Worker:
     def following(cls, equipment: Equipment, run: RunRecord, parked: Parked, parking: Parking) -> "Worker":
         """Return the worker of a run that goes on in its session's parked browser."""
         worker = cls(equipment, run, parked.held, parking)
-        worker._parked = parked
+        worker._parked, worker._memory = parked, parked.memory
         return worker
 
     @property
@@ -231,7 +233,10 @@ class Worker:
         opening = await undo.enter_async_context(loading_model(equipment, entry))
         await make_folders(folders)
         laps.mark("folders")
-        await held.open(screen_of(session))
+        before = held.browser if held.is_usable else None
+        await held.open(screen_of(session), frozenset(self._sensitive.values))
+        if self._memory is not None and held.browser is not before:
+            self._memory = replace(self._memory, watch=None)  # which belongs to the browser that is gone
         laps.mark("browser")
         await held.adopt(session)
         laps.mark("adoption")
@@ -264,7 +269,7 @@ class Worker:
         context.captchas = agents.make_captchas(self._equipment.settings)
         source = self.run.replays
         if source is None:
-            self._agent = agents.assemble(assignment, context, outlets, self._parked.memory if self._parked else None)
+            self._agent = agents.assemble(assignment, context, outlets, self._memory)
         else:
             recorded = SessionFolders.of(self._equipment.settings, source.session_id)
             self._agent = await asyncio.to_thread(
@@ -342,7 +347,7 @@ class Worker:
             is_kept = False
         if is_kept:
             self._is_kept = True
-            memory = self._agent.memory if self._agent is not None else None
+            memory = self._agent.memory if self._agent is not None else self._memory
             self._parking.park(session.id, self.run.id, self._held, memory)
         self._equipment.treasury.close(self.run.id, outcome.cost_usd)
         self._equipment.hub.signal(session.id)

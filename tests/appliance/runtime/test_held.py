@@ -92,6 +92,16 @@ async def test_a_browser_that_fits_stays_and_another_screen_or_a_death_starts_it
     assert rig.equipment.pool.leased == (held.slot,)
 
 
+async def test_a_browser_whose_pages_may_show_a_secret_is_only_for_those_who_hide_it(rig: Rig, held: HeldBrowser):
+    await held.open(SCREEN, frozenset({"lantern-42"}))
+    (first,) = rig.chromiums()
+    await held.open(SCREEN, frozenset({"lantern-42", "anchor-7"}))
+    assert rig.chromiums() == [first]
+    await held.open(SCREEN, frozenset({"lantern-42"}))
+    (second,) = rig.chromiums()
+    assert second != first
+
+
 async def test_the_session_that_adopts_it_sets_domains_and_downloads(rig: Rig, held: HeldBrowser, site: Site):
     await held.open()
     anywhere, elsewhere = _session(rig), _session(rig, "elsewhere.example")
