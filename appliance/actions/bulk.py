@@ -1,6 +1,7 @@
 """The action that reads many pages in one step: found links or given addresses, with rows drafted from them."""
 
 import asyncio
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -35,6 +36,8 @@ SHELL_TEXT = 1_500
 VAIN_WAITS = 2
 """After so many pages that JSON-LD was waited for in vain no more of them are kept waiting."""
 NAMED_DEAD = 5
+SHOWN_UNWRITTEN = 24_000
+"""Characters that are shown of pages that could not be written to a file."""
 
 
 class ReadPages(Parameters):
@@ -53,7 +56,7 @@ async def _read_pages(context: ActionContext, parameters: ReadPages) -> Receipt:
         await reading.run()
     finally:
         reading.settle()
-    if not reading.pages:
+    if not reading.pages and wanted:
         raise ActionFailed("There was no time to read any page; try again.")
     return await _hand_over(context, reading)
 
@@ -67,6 +70,9 @@ def _chosen(context: ActionContext, parameters: ReadPages) -> list[str]:
         links.panel = parameters.frame_url_contains or ""
     else:
         wanted, waiting, had = links.unread(links.queue), [], len(links.queue)
+        if links.unwritten and not wanted:
+            links.queue = []
+            return []
         if had and not wanted:
             links.queue = []
             raise ActionFailed("All pages that waited were read already; name urls to read one again.")
@@ -86,7 +92,10 @@ def _pages_of(urls: Iterable[str]) -> list[str]:
 
 
 class _Reading:
-    """The pages of one call, read and read again where that helps; `pages` are in the order asked for."""
+    """The pages of one call, read and read again where that helps; `pages` are in the order asked for.
+
+    `unwritten` says why they could not be written to a file, if so; they are kept for the next call then.
+    """
 
     def __init__(self, context: ActionContext, wanted: Sequence[str], panel: str) -> None:
         self._context = context
@@ -96,6 +105,7 @@ class _Reading:
         self._pictures: dict[str, str | None] = {}
         self._vain = 0
         self._is_settled = False
+        self.unwritten = ""
 
     @property
     def pages(self) -> list[PageRead]:
@@ -134,8 +144,15 @@ class _Reading:
             else:
                 links.read.update((page.asked, page.content.url))
                 links.dead.pop(page.asked, None)
-        if self._reads:
-            write_pages(self._context.scratchpad, self.pages)
+        if not (self._reads or links.unwritten):
+            return
+        kept = (*links.unwritten, *self.pages)
+        try:
+            write_pages(self._context.scratchpad, kept)
+        except ActionFailed as fault:
+            links.unwritten, self.unwritten = kept, fault.message
+        else:
+            links.unwritten = ()
 
     def _wish(self, url: str) -> Wish:
         return Wish(url, self._panel, self._wants_linked)
@@ -235,13 +252,21 @@ async def _hand_over(context: ActionContext, reading: _Reading) -> Receipt:
     good = [page for page in pages if page.content is not None]
     dead = {page.asked: page.error for page in pages if page.content is None}
     rows: list[dict[str, Any]] = []
-    if context.store is not None:
-        rows = await asyncio.to_thread(draft_rows, context.store.schema, pages, context.links)
-        write_rows(context.scratchpad, rows)
     remaining = len(context.links.queue)
     text = f"Read {len(good)} of {len(pages)} page(s), kept in {PAGES_FILE}."
-    if context.store is not None:
+    if not pages:
+        text = f"What was read before is in {PAGES_FILE} now."
+    if reading.unwritten:
+        text = (
+            f"Read {len(good)} of {len(pages)} page(s), but {PAGES_FILE} could not be written: {reading.unwritten} "
+            "They are kept, and what they begin with is below: make room, then read_pages without urls writes them."
+        )
+    lost_rows = ""
+    if context.store is not None and pages:
+        rows = await asyncio.to_thread(draft_rows, context.store.schema, pages, context.links)
+        lost_rows = _write_rows(context, rows)
         text += f" Drafted {len(rows)} row(s) in {DRAFT_FILE}" + (f": {coverage_of(rows)}." if rows else ".")
+        text += f" But that could not be written: {lost_rows} The rows are below." if lost_rows else ""
     if dead:
         named = "; ".join(f"{url} ({reason})" for url, reason in list(dead.items())[:NAMED_DEAD])
         text += f" Could not be read: {named}" + ("; …." if len(dead) > NAMED_DEAD else ".")
@@ -254,8 +279,24 @@ async def _hand_over(context: ActionContext, reading: _Reading) -> Receipt:
         "remaining": remaining,
         "drafted_rows": len(rows),
     }
-    status = ReceiptStatus.OK if good else ReceiptStatus.FAILED
+    if reading.unwritten:
+        room = SHOWN_UNWRITTEN // max(1, len(good))
+        data["pages"] = [{"url": page.asked, "text": page.text[:room]} for page in good]
+    if lost_rows:
+        data["rows"] = rows
+    status = ReceiptStatus.OK if good or not pages else ReceiptStatus.FAILED
+    if reading.unwritten or lost_rows:
+        return Receipt(status, text, carried=json.dumps({"note": text, **data}, ensure_ascii=False))
     return Receipt(status, text, carried=envelope(text, PAGES_FILE, data))
+
+
+def _write_rows(context: ActionContext, rows: list[dict[str, Any]]) -> str:
+    """Write the drafted rows to their file; returns why they could not be, "" when they are written."""
+    try:
+        write_rows(context.scratchpad, rows)
+    except ActionFailed as fault:
+        return fault.message
+    return ""
 
 
 def _summary(page: PageRead) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from appliance.actions.page_files import set_aside
 from appliance.browser.growth import Gathered, gather_links
 from appliance.browser.links import LinkFilter
 from appliance.browser.patterns import match_all
+from appliance.errors import ActionFailed
 from appliance.store.evidence import Sighting
 from appliance.store.links import FoundLink
 from appliance.store.texts import is_same_page, page_key
@@ -70,7 +71,10 @@ async def _find_links(context: ActionContext, parameters: FindLinks) -> Receipt:
     if not kept.links:
         return Receipt(status, note)
     data = [_entry(link, browser.tab.url) for link in kept.links]
-    context.scratchpad.write(FILE, json.dumps(data, ensure_ascii=False, indent=1))
+    try:
+        context.scratchpad.write(FILE, json.dumps(data, ensure_ascii=False, indent=1))
+    except ActionFailed as fault:
+        note += f" {FILE} could not be written: {fault.message}"
     return Receipt(status, note, carried=envelope(note, FILE, data))
 
 
@@ -134,7 +138,10 @@ def _set_aside(context: ActionContext, kept: _Kept) -> str:
     waiting = [url for url in context.links.unread(context.links.queue) if url not in found]
     if not waiting or not found:
         return ""
-    name = set_aside(context.scratchpad, FILE)
+    try:
+        name = set_aside(context.scratchpad, FILE)
+    except ActionFailed:
+        name = ""
     where = f"; {name} has them" if name else ""
     return f" {len(waiting)} found before wait no longer{where}: name them as urls of read_pages if they belong."
 

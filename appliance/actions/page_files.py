@@ -3,8 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
+from appliance.errors import ActionFailed
 from appliance.store.pages import PageRead
 from appliance.workspaces.scratchpad import MAX_FILE_BYTES, Scratchpad
 
@@ -15,14 +16,37 @@ TEXT_LIMITS = (60_000, 20_000, 6_000, 1_500)
 
 
 def write_pages(scratchpad: Scratchpad, pages: Sequence[PageRead]) -> None:
-    """Write the pages as [{url, title, text, jsonld, links}], those that could not be read as {url, error}."""
-    set_aside(scratchpad, PAGES_FILE)
+    """Write the pages as [{url, title, text, jsonld, links}], those that could not be read as {url, error}.
+
+    Where there is no room to keep the file of before under a number, its pages stay in this one. Raises ActionFailed
+    when not even that can be written; the file of before is then as it was.
+    """
+    before = _set_aside_or_read(scratchpad)
     for limit in TEXT_LIMITS:
-        text = json.dumps([_entry(page, limit) for page in pages], ensure_ascii=False)
+        text = json.dumps([*before, *(_entry(page, limit) for page in pages)], ensure_ascii=False)
         data = text.encode(errors="replace")
-        if len(data) <= MAX_FILE_BYTES or limit == TEXT_LIMITS[-1]:
+        if len(data) > MAX_FILE_BYTES and limit != TEXT_LIMITS[-1]:
+            continue
+        try:
             scratchpad.write_bytes(PAGES_FILE, data)
-            return
+        except ActionFailed:
+            if limit == TEXT_LIMITS[-1]:
+                raise
+            continue
+        return
+
+
+def _set_aside_or_read(scratchpad: Scratchpad) -> list[Any]:
+    """Keep the file of before under a number; returns its pages instead where there is no room for another file."""
+    try:
+        set_aside(scratchpad, PAGES_FILE)
+    except ActionFailed:
+        try:
+            before = json.loads(scratchpad.read(PAGES_FILE))
+        except ValueError:
+            raise ActionFailed(f"There is no room to keep the {PAGES_FILE} of before.") from None
+        return cast("list[Any]", before) if isinstance(before, list) else [before]
+    return []
 
 
 def write_rows(scratchpad: Scratchpad, rows: Sequence[dict[str, Any]]) -> None:

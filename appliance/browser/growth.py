@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_SECONDS = 20.0
 """How long a page that goes on growing is scrolled."""
+PARSING_SECONDS = 15.0
+"""How long a document that still arrives is waited for."""
 MOST_LINKS = 10_000
 ROUND_SECONDS = 4.0
 """How long what a page loads at its end is waited for."""
@@ -102,6 +104,7 @@ async def gather_links(browser: "Browser", wanted: LinkFilter = EVERY_LINK, with
     Everything is scrolled back afterwards. Raises as `links_of`.
     """
     tab = browser.tab
+    is_parsed = await _parsed(tab.activity)
     merging = Merging()
     merging.add(await links_of(tab, wanted, within))
     end = monotonic() + MOST_SECONDS
@@ -122,7 +125,15 @@ async def gather_links(browser: "Browser", wanted: LinkFilter = EVERY_LINK, with
         finally:
             for document in reversed(documents):
                 await _attempt(document, "restore")
-    return Gathered(tuple(merging.links), is_complete)
+    return Gathered(tuple(merging.links), is_complete and (is_parsed or tab.activity.dom_ready))
+
+
+async def _parsed(activity: Activity) -> bool:
+    """Wait until the document has been read to its end, or for some seconds; returns whether it has."""
+    end = monotonic() + PARSING_SECONDS
+    while not activity.dom_ready and (left := end - monotonic()) > 0:
+        await activity.wait(left)
+    return activity.dom_ready
 
 
 async def _scroll_through(document: Document, read: Callable[[], Awaitable[bool]], end: float) -> bool:

@@ -2,8 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from appliance.store.texts import page_key
+
+if TYPE_CHECKING:
+    from appliance.store.pages import PageRead
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,8 @@ class Links:
     """The links that were found last, in page order, and the addresses that wait to be read.
 
     `read` are the addresses that were read, `dead` those that could not be, with the reason. `panel` is a part of the
-    address of the frame in which the waiting pages have what is to be read, "" for the pages as a whole.
+    address of the frame in which the waiting pages have what is to be read, "" for the pages as a whole. `unwritten`
+    are the pages that were read when there was no room for a file of them.
     """
 
     found: tuple[FoundLink, ...] = ()
@@ -35,6 +40,7 @@ class Links:
     read: set[str] = field(default_factory=set[str])
     dead: dict[str, str] = field(default_factory=dict[str, str])
     panel: str = ""
+    unwritten: tuple["PageRead", ...] = ()
 
     def unread(self, urls: Iterable[str]) -> list[str]:
         """Return the addresses whose pages were not read, in order, each page once."""

@@ -7,6 +7,7 @@ from typing import Any, cast
 from urllib.parse import quote, unquote
 
 from appliance.errors import SchemaUnusable
+from appliance.store.cycles import look_up, without_cycles
 from appliance.store.pointers import escape
 
 JSON_KINDS = ("string", "number", "integer", "boolean", "array", "object")
@@ -96,6 +97,7 @@ class Schemas:
         named = [(name, document)] if isinstance(name, str) and "://" in name else []
         try:
             jsonschema_rs.validator_for(document, offline=True)
+            plain = without_cycles(plain)
             registry = jsonschema_rs.Registry([(_ADDRESS, plain), *named])
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
             raise SchemaUnusable(str(error).splitlines()[0]) from error
@@ -208,16 +210,7 @@ class Schemas:
         node.is_open = node.is_open or bool(schema.get("additionalProperties")) or "patternProperties" in schema
 
     def _look_up(self, pointer: str) -> Any:
-        value: Any = self._document
-        for step in pointer.split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(value, dict):
-                value = cast("dict[str, Any]", value).get(name)
-            elif isinstance(value, list) and name.isdigit() and int(name) < len(cast("list[Any]", value)):
-                value = cast("list[Any]", value)[int(name)]
-            else:
-                return None
-        return value
+        return look_up(self._document, pointer)
 
 
 def kind_of(value: Any) -> str:

@@ -187,6 +187,19 @@ def _never_ends(handler: _Handler, query: Query, body: bytes) -> None:
     _never(handler, query, body)
 
 
+def _arriving(handler: _Handler, query: Query, body: bytes) -> None:
+    """Send the first half of a list of links at once and the rest 2 s later."""
+    handler.send_response(200)
+    handler.send_header("Content-Type", TYPES[".html"])
+    handler.end_headers()
+    links = [f'<li><a href="/bulk/item?n={number}">Lamp {number}</a></li>' for number in range(1, 101)]
+    handler.wfile.write(("<!doctype html><title>Arriving</title><ul>" + "".join(links[:50])).encode())
+    handler.wfile.flush()
+    handler.site.closing.wait(2)
+    handler.wfile.write("".join(links[50:]).encode())
+    handler.close_connection = True
+
+
 def _redirect(handler: _Handler, query: Query, body: bytes) -> None:
     """Redirect to `to` with status `status`."""
     handler.answer("", status=int(query.get("status", "302")), Location=query["to"])
@@ -256,6 +269,7 @@ ROUTES: dict[str, Callable[[_Handler, Query, bytes], None]] = {
     "/slow": _slow,
     "/never": _never,
     "/never-ends": _never_ends,
+    "/arriving": _arriving,
     "/redirect": _redirect,
     "/status": _status,
     "/attachment": _attachment,

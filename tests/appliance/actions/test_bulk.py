@@ -11,6 +11,7 @@ from appliance.actions.pressure import Pressure
 from appliance.browser.observation import Screenshot
 from appliance.store.answers import AnswerStore
 from appliance.words import ReceiptStatus
+from appliance.workspaces.scratchpad import MAX_FILES
 from tests.appliance.actions.conftest import Hands
 from tests.site.bulk import record
 
@@ -348,3 +349,51 @@ async def test_while_the_run_is_paused_no_page_is_opened(hands: Hands):
     assert not reading.done()
     pause.resume()
     assert "Read 2 of 2 page(s)" in (await reading).text
+
+
+def fill_up(hands: Hands, *, leaving: int) -> None:
+    """Make files until only so many more may be made."""
+    pad = hands.context.scratchpad
+    for number in range(MAX_FILES - leaving - len(pad.listing())):
+        (pad.root / f"note_{number}.txt").write_text("x")
+
+
+async def test_pages_for_which_there_is_no_file_are_shown_and_written_as_soon_as_there_is_room(hands: Hands) -> None:
+    await hands.open("bulk/list?count=2")
+    hands.context.store = AnswerStore.open(LAMPS, hands.context.evidence, hands.context.links)
+    fill_up(hands, leaving=0)
+    urls = [hands.site.url(f"/bulk/item?n={number}") for number in (1, 2)]
+    first = await hands.act("read_pages", urls=urls)
+    assert first.status is ReceiptStatus.OK
+    assert "Read 2 of 2 page(s), but pages.json could not be written: There are 500 files" in first.text
+    assert "Drafted 2 row(s)" in first.text
+    shown = told(first.carried)
+    assert [page["url"] for page in shown["pages"]] == urls
+    assert record(1)["description"] in shown["pages"][0]["text"]
+    assert [row["sku"] for row in shown["rows"]] == ["L-1001", "L-1002"]
+    for number in (0, 1):
+        (hands.context.scratchpad.root / f"note_{number}.txt").unlink()
+    visits = hands.site.paths().count("/bulk/item?n=1")
+    second = await hands.act("read_pages")
+    assert second.text == "What was read before is in pages.json now."
+    assert [page["url"] for page in pages(hands)] == urls
+    assert hands.site.paths().count("/bulk/item?n=1") == visits
+
+
+async def test_where_no_further_file_can_be_made_pages_join_those_of_before(hands: Hands) -> None:
+    await hands.open("bulk/list?count=2")
+    urls = [hands.site.url(f"/bulk/item?n={number}") for number in (1, 2, 3)]
+    await hands.act("read_pages", urls=urls[:1])
+    fill_up(hands, leaving=0)
+    second = await hands.act("read_pages", urls=urls[1:])
+    assert second.text == "Read 2 of 2 page(s), kept in pages.json."
+    assert [page["url"] for page in pages(hands)] == urls
+
+
+async def test_links_are_queued_also_when_there_is_no_room_for_their_file(hands: Hands) -> None:
+    await hands.open("bulk/list?count=3")
+    fill_up(hands, leaving=0)
+    receipt = await hands.act("find_links", href_contains="item")
+    assert receipt.status is ReceiptStatus.OK
+    assert "found_links.json could not be written" in receipt.text
+    assert len(hands.context.links.queue) == 3

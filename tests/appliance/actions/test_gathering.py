@@ -1,5 +1,6 @@
 """find_links: what is found, kept for reading, told, and what a wrong or hostile filter comes to."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -42,6 +43,16 @@ async def test_many_links_are_told_by_a_sample_and_the_file_has_all(hands: Hands
     assert len(receipt.carried or "") < 2_500
     assert len(kept(hands)) == 5_001
     assert len(hands.context.links.queue) == 5_001
+
+
+async def test_a_document_that_still_arrives_is_waited_for(hands: Hands) -> None:
+    await hands.browser.tab.evaluate(f"location.href = {hands.site.url('/arriving')!r}, 0")
+    async with asyncio.timeout(30):
+        while not hands.browser.tab.url.endswith("/arriving"):
+            await hands.browser.tab.activity.wait(1)
+    receipt = await hands.act("find_links")
+    assert receipt.text.startswith("Found 100 link(s)")
+    assert len(kept(hands)) == 100
 
 
 async def test_a_link_that_stands_twice_is_one_with_the_text_that_it_has(hands: Hands) -> None:

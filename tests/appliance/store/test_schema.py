@@ -37,7 +37,7 @@ def multiplied(levels: int) -> dict[str, Any]:
         ({"properties": {f"f{number}": {} for number in range(3_000)}}, "3000 fields"),
         ({"title": "\ud83d"}, ""),
         (
-            {"$ref": "#/$defs/N", "$defs": {"N": {"anyOf": [{"$ref": "#/$defs/N"}, {"properties": {"a": {}}}, {}]}}},
+            {"anyOf": [{"allOf": [{"$ref": "#"}]}, {"properties": {"a": {}}}, {}]},
             "itself again",
         ),
         ({"$ref": "#/$defs/L0", "$defs": multiplied(30)}, "too many ways"),
@@ -52,6 +52,31 @@ def test_what_is_no_schema_or_lies_elsewhere_is_told_in_half_a_sentence(document
     assert "\n" not in caught.value.message
     assert len(caught.value.message) < 500
     assert AnswerStore.open(document, Evidence(), Links()) is None
+
+
+CIRCULAR = [
+    {"A": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "string"}, {"type": "number"}]}},
+    {
+        "A": {"anyOf": [{"$ref": "#/$defs/B"}, {"type": "string"}]},
+        "B": {"oneOf": [{"$ref": "#/$defs/A"}, {"type": "number"}]},
+    },
+    {"A": {"anyOf": [{"anyOf": [{"$ref": "#/$defs/A"}, {"type": "number"}]}, {"title": "T", "type": "string"}]}},
+]
+
+
+@pytest.mark.parametrize("definitions", CIRCULAR)
+def test_a_union_that_is_one_of_its_own_kinds_takes_what_its_other_kinds_take(definitions: dict[str, Any]):
+    kind = {"$ref": "#/$defs/A"}
+    document = {"type": "object", "properties": {"a": kind, "all": {"type": "array", "items": kind}}, "required": ["a"]}
+    store = make_store({**document, "$defs": definitions})
+    assert set(store.schema.fields[0].kinds) == {"string", "number"}
+    for value in ([], {"b": 1}):
+        with pytest.raises(AnswerRefused):
+            store.set_field("a", value)
+    store.set_field("a", "x")
+    store.add_item(7)
+    assert store.value == {"a": "x", "all": [7]}
+    assert store.is_valid
 
 
 def test_references_allof_and_null_are_seen_through():
