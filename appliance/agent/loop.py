@@ -122,6 +122,9 @@ class Agent:
             await self._rounds.close()
             if self._context.store is not None:
                 await self._context.store.trace()
+        except asyncio.CancelledError:
+            await self._rounds.close()
+            raise
         except Exception as fault:
             self._ending = ending_of(fault, self._assignment)
             raise

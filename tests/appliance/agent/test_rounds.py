@@ -9,6 +9,7 @@ from appliance.agent.rounds import MAX_ROUNDS
 from appliance.events import Reviewed
 from appliance.words import Ending
 from tests.appliance.agent.conftest import Finish, Prepare, Work, a_dollar_per_million
+from tests.site import Site
 
 RIGHT = {"reasoning": "All there.", "verdict": True, "failure_reason": ""}
 PRICE = {"type": "object", "properties": {"price": {"type": "number"}}, "required": ["price"]}
@@ -218,3 +219,46 @@ async def test_the_reviewer_is_told_how_far_the_answer_is_filled_and_what_no_pag
     assert "price" in coverage
     assert "Seen on no page: /price." in coverage
     assert "<answer_schema>" in asked
+
+
+async def test_a_stop_between_two_rounds_keeps_the_answer_and_tells_that_the_reviewer_would_have_had_another(
+    prepare: Prepare,
+):
+    work = prepare({"steps": [done("One lamp."), {"__hang__": True}], "reviews": [wrong()]})
+    running = asyncio.create_task(work.agent.run())
+    async with asyncio.timeout(60):
+        while len(work.asked) < 2:  # noqa: ASYNC110  (the stand-in answers on threads of its own)
+            await asyncio.sleep(0.01)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    outcome = work.agent.outcome_so_far()
+    assert (outcome.ending, outcome.output) == (Ending.STOPPED, "One lamp.")
+    assert verdicts(work) == [(False, None), (False, True)]
+    assert "The second lamp is missing." in work.of(Reviewed)[-1].text
+
+
+@pytest.mark.parametrize(
+    "reply", ["", "   ", "[]", "null", "Yes, all is fine.", {"verdict": "maybe"}, {"verdict": None}]
+)
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "compatible"])
+async def test_a_reply_without_a_verdict_leaves_the_answer_as_it_is_and_says_so(
+    finish: Finish, provider: str, reply: Any
+):
+    outcome, work = await finish({"steps": [done("Two lamps.")], "reviews": [reply]}, provider=provider)
+    assert (outcome.ending, outcome.output, outcome.is_successful) == (Ending.DONE, "Two lamps.", True)
+    assert verdicts(work) == [(None, None)]
+    assert "was not checked" in work.of(Reviewed)[0].text
+
+
+async def test_a_tab_that_crashes_while_the_reviewer_is_asked_keeps_nobody_waiting(prepare: Prepare, site: Site):
+    start = {"navigate": {"url": site.url("/agent_order.html")}}
+    steps = [start, done("One lamp."), done("Two lamps.")]
+    work = prepare({"steps": steps, "reviews": [{"__delay__": 2.0, **wrong()}, RIGHT]})
+    running = asyncio.create_task(work.agent.run())
+    async with asyncio.timeout(120):
+        while not reviews(work):  # noqa: ASYNC110  (the stand-in answers on threads of its own)
+            await asyncio.sleep(0.01)
+        work.agent._context.browser.tab.post("Page.crash", None)
+        outcome = await running
+    assert (outcome.ending, outcome.output) == (Ending.DONE, "Two lamps."), outcome
