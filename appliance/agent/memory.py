@@ -30,6 +30,10 @@ class Memory:
     guard: OutputGuard
     watch: Watch | None = None
 
+    def in_another_browser(self) -> "Memory":
+        """Return what is left of it where the browser could not stay; the model is told that its pages are gone."""
+        return replace(self, past=replace(self.past, is_moved=True), watch=None)
+
     def taken_up(self, context: ActionContext) -> ActionContext:
         """Return the context of a new run that knows what is remembered; its answer begins empty."""
         self.evidence.go_on()

@@ -46,6 +46,7 @@ class Past:
     """What a window has said by the end of a run: task and goal of the first, the history since, the page shown last.
 
     `steps` is how many there were by then, `turn` the task that has ended with what came of it, `day` its date.
+    `is_moved` says that its browser is gone and there is another one.
     """
 
     head: str
@@ -56,6 +57,7 @@ class Past:
     steps: int
     turn: EarlierTurn
     day: date
+    is_moved: bool = False
 
     @property
     def archive(self) -> Archive | None:

@@ -42,12 +42,18 @@ def task_block(assignment: Assignment, today: date, room_for_earlier: int = MAX_
     return "\n".join([*parts, _told_task(assignment)])
 
 
-def next_task_block(assignment: Assignment, before: EarlierTurn, goal: str, today: date | None) -> str:
+def next_task_block(
+    assignment: Assignment, before: EarlierTurn, goal: str, today: date | None, *, is_moved: bool = False
+) -> str:
     """Return what is said when a task follows one that the model has just worked on; `today` only if it is another day.
 
-    The answer to the one before is told up to MAX_ANSWER_BEFORE characters.
+    The answer to the one before is told up to MAX_ANSWER_BEFORE characters. `is_moved` says that the browser is not
+    the one of before.
     """
-    said = _read("next_task.md").replace("{answer}", fence(clip(before.answer, MAX_ANSWER_BEFORE)))
+    browser = _read("browser_moved.md" if is_moved else "browser_stays.md")
+    browser = browser.replace("{logins}", "" if assignment.keeps_logins else " and every login")
+    answer = fence(clip(before.answer, MAX_ANSWER_BEFORE))
+    said = _read("next_task.md").replace("{browser}", browser).replace("{answer}", answer)
     parts = [said, *([_told_date(today)] if today is not None else []), _told_task(assignment)]
     return "\n".join([*parts, *([f"GOAL: {goal}"] if goal else [])]) + "\n"
 

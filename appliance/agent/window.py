@@ -173,7 +173,7 @@ class Window:
         if past is None or self._turn is not None:
             return
         today = self._today if self._today != past.day else None
-        text = prompt.next_task_block(self._assignment, past.turn, self._goal, today)
+        text = prompt.next_task_block(self._assignment, past.turn, self._goal, today, is_moved=past.is_moved)
         short = prompt.earlier_block(tell_next(past.turn.answer, self._assignment.task))
         self._turn = TurnBlock(text=text, short=short, first=past.steps, last=past.steps)
         self._history.add_turn(self._turn)

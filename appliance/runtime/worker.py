@@ -236,7 +236,7 @@ class Worker:
         before = held.browser if held.is_usable else None
         await held.open(screen_of(session), frozenset(self._sensitive.values))
         if self._memory is not None and held.browser is not before:
-            self._memory = replace(self._memory, watch=None)  # which belongs to the browser that is gone
+            self._memory = self._memory.in_another_browser()
         laps.mark("browser")
         await held.adopt(session)
         laps.mark("adoption")
