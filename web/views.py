@@ -18,6 +18,9 @@ from web.static_files import StaticFiles
 
 TEMPLATES_DIR = Path(__file__).resolve().parent.parent / "templates"
 
+_TURNING = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
+"""The signs that open and close embeddings, overrides and isolates of writing direction."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -66,12 +69,21 @@ def page(request: Request[Any, Any, Any], name: str, *, status_code: int = 200, 
     return Template(f"pages/{name}.html", context={**shell, **context}, status_code=status_code)
 
 
+def _in_order(value: Any) -> Any:
+    """Return what is shown without signs that would turn the order of the text around it; markup stays markup.
+
+    Names and texts of web sites stand in the midst of our own words, and must not make them read otherwise.
+    """
+    return value.translate(_TURNING) if isinstance(value, str) else value
+
+
 def _make_environment(files: StaticFiles) -> Environment:
     # Jinja types its tables of names as holding something unknown.
     environment: Any = Environment(
         loader=FileSystemLoader(TEMPLATES_DIR),
         autoescape=select_autoescape(),
         undefined=StrictUndefined,
+        finalize=_in_order,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -55,3 +55,20 @@ def test_an_answer_that_a_run_out_of_money_still_delivered_is_shown_as_delivered
     expect(eva.page.locator(".row-line", has_text="answer store")).to_have_text(f"Answer: {text}")
     expect(eva.page.locator(".answer h2")).to_have_text("Answer")
     expect(eva.page.get_by_label("Result")).to_contain_text("The money for this task was used up")
+
+
+def test_text_of_a_site_does_not_turn_the_order_of_what_stands_around_it(eva: Visitor, server: RunningServer) -> None:
+    run = feed_session(server, "Buy a \u202elamp")
+    eva.open(run.path)
+    server.append(run.id, Notice(code="read_pages", text="Opened \u202egpj.exe\u2066 and <b>\u2067went on</b> שלום."))
+    row = expect(eva.page.locator(".row-line", has_text="went on"))
+    row.to_have_text("Pages: Opened gpj.exe and <b>went on</b> שלום.")
+    text = eva.page.locator("body").inner_text()
+    assert not any(sign in text for sign in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+    assert "Buy a lamp" in text
+    assert (
+        eva.page.locator(".row-line").first.evaluate(
+            "node => getComputedStyle(node.querySelector('span') || node).unicodeBidi"
+        )
+        == "isolate"
+    )
