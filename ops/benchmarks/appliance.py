@@ -1,12 +1,11 @@
 """What is measured: a whole appliance of its own beside a scripted model server, at work on an ordinary page."""
 
-import contextlib
-import threading
 import time
-from collections.abc import Callable, Generator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
+from tests.loopback import serve_pages
 from tests.stand_in import StandIn
 from tests.system.instance import Instance
 
@@ -41,28 +40,6 @@ def make_page(nodes: int) -> bytes:
     return f'{head}<button onclick="{count}">Count</button> <output id="n">0</output>{rows}'.encode()
 
 
-@contextlib.contextmanager
-def serve_page(page: bytes | Callable[[str], bytes]) -> Generator[str]:
+def serve_page(page: bytes | Callable[[str], bytes]) -> AbstractContextManager[str]:
     """Serve the page, or what the function returns for a path, at a loopback port and yield the port's address."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = page if isinstance(page, bytes) else page(self.path)
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
-            """Keep quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return serve_pages((lambda _: page) if isinstance(page, bytes) else page)

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
+from browser_use_sdk.v3 import BrowserUse
 
 from tests.stand_in import StandIn
-from tests.system.instance import Instance
+from tests.system.instance import API_KEY, Instance
 
 
 @pytest.fixture(scope="session")
@@ -33,3 +34,11 @@ def instance(provider_settings: dict[str, str]) -> Iterator[Instance]:
     """An appliance with two slots and every provider."""
     with Instance(provider_settings, slots=2) as instance:
         yield instance
+
+
+@pytest.fixture
+def client(instance: Instance) -> Iterator[BrowserUse]:
+    """The unmodified client of the appliance."""
+    client = BrowserUse(api_key=API_KEY, base_url=instance.api_url)
+    yield client
+    client.close()

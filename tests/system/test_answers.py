@@ -1,15 +1,13 @@
 """What becomes of an answer that is not finished by its agent, by the unmodified client of the cloud."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from browser_use_sdk.v3 import BrowserUse
 from playwright.sync_api import expect
 from pydantic import BaseModel
 
 from tests.stand_in import StandIn
-from tests.system.instance import API_KEY, Instance, eventually
+from tests.system.instance import Instance, eventually
 from tests.web.browsing import launch, visit
 
 
@@ -24,13 +22,6 @@ class Lamps(BaseModel):
 
 WHOLE = {"add_item": {"item": {"name": "Brass anchor lamp", "price": 128.5}}}
 HALF = {"add_item": {"item": {"name": "Brass anchor lamp"}}}
-
-
-@pytest.fixture
-def client(instance: Instance) -> Iterator[BrowserUse]:
-    client = BrowserUse(api_key=API_KEY, base_url=instance.api_url)
-    yield client
-    client.close()
 
 
 def _ware(instance: Instance) -> dict[str, Any]:

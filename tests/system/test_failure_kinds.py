@@ -1,6 +1,5 @@
 """The table of failures as clients of the cloud's API see it: each kind, with a status where the provider gave one."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,17 +8,10 @@ from browser_use_sdk.v3 import BrowserUse
 from pydantic import BaseModel
 
 from tests.stand_in import StandIn
-from tests.system.instance import API_KEY, Instance, eventually
+from tests.system.instance import Instance, eventually
 
 MODEL = "gpt-5.5"
 DELIVERED = [{"done": {"text": "Ready.", "success": True}}]
-
-
-@pytest.fixture
-def client(instance: Instance) -> Iterator[BrowserUse]:
-    client = BrowserUse(api_key=API_KEY, base_url=instance.api_url)
-    yield client
-    client.close()
 
 
 @dataclass(frozen=True)

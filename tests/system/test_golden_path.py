@@ -8,7 +8,7 @@ from browser_use_sdk.v3 import BrowserUse
 from pydantic import BaseModel
 
 from tests.stand_in import StandIn
-from tests.system.instance import API_KEY, Instance
+from tests.system.instance import Instance
 from tests.system.wares import MAKERS, price, serve_shop
 
 
@@ -22,13 +22,6 @@ class Ware(BaseModel):
 
 class Wares(BaseModel):
     wares: list[Ware]
-
-
-@pytest.fixture
-def client(instance: Instance) -> Iterator[BrowserUse]:
-    client = BrowserUse(api_key=API_KEY, base_url=instance.api_url)
-    yield client
-    client.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """The unmodified client of the cloud against a whole appliance."""
 
-from collections.abc import Iterator
-
 import pytest
 from browser_use_sdk.v3 import BrowserUse
 from pydantic import BaseModel
@@ -14,13 +12,6 @@ class Lamp(BaseModel):
     name: str
     maker: str
     price: float
-
-
-@pytest.fixture
-def client(instance: Instance) -> Iterator[BrowserUse]:
-    client = BrowserUse(api_key=API_KEY, base_url=instance.api_url)
-    yield client
-    client.close()
 
 
 def _shop(instance: Instance) -> str:

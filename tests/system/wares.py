@@ -2,10 +2,9 @@
 
 import contextlib
 import json
-import threading
-from collections.abc import Callable, Generator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from collections.abc import Generator
+
+from tests.loopback import serve_pages
 
 MAKERS = {1: "Halden", 2: "Quay", 3: "Ostra", 4: "Halden", 5: "Nordlicht"}
 """The maker of each ware; those of odd numbers have JSON-LD, 4 and 5 are listed in the panel only."""
@@ -20,8 +19,15 @@ def price(number: int) -> float:
 @contextlib.contextmanager
 def serve_shop() -> Generator[str]:
     """Serve the shop and yield the address of its listing."""
-    with _serve(lambda path: _wares(path) or _panel(path)) as other, _serve(lambda path: _listing(path, other)) as url:
+    with (
+        serve_pages(lambda path: _encoded(_wares(path) or _panel(path))) as other,
+        serve_pages(lambda path: _encoded(_listing(path, other))) as url,
+    ):
         yield url
+
+
+def _encoded(page: str | None) -> bytes | None:
+    return None if page is None else page.encode()
 
 
 def _listing(path: str, other: str) -> str | None:
@@ -48,29 +54,3 @@ def _wares(path: str) -> str | None:
     stated = {"@context": "https://schema.org", "@type": "Product", "name": name, "manufacturer": maker}
     block = json.dumps({**stated, "offers": offer})
     return f"{shown}<script type='application/ld+json'>{block}</script><p>Made by {maker}, {cost} EUR.</p>"
-
-
-@contextlib.contextmanager
-def _serve(page_of: Callable[[str], str | None]) -> Generator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            page = page_of(self.path)
-            body = (page or "<title>Gone</title><h1>There is no such page.</h1>").encode()
-            self.send_response(404 if page is None else 200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
-            """Keep quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -1,5 +1,6 @@
 """Hands: a page of the test site in real Chromium, and actions run on it as the agent runs them."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +14,7 @@ from appliance.events import TokenCount
 from appliance.models.base import ModelRequest, OnText, Reply
 from appliance.words import Effort
 from appliance.workspaces.scratchpad import Scratchpad
+from tests.appliance.actions.answering import Server
 from tests.site import Site
 
 LOOKS = 8
@@ -92,3 +94,9 @@ class Hands:
 @pytest.fixture
 def hands(browser: Browser, site: Site, tmp_path: Path) -> Hands:
     return Hands(browser, site, tmp_path)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with Server() as server:
+        yield server

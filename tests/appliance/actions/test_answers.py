@@ -13,22 +13,9 @@ from appliance.store.answers import AnswerStore
 from appliance.store.evidence import Provenance
 from appliance.words import ReceiptStatus
 from tests.appliance.actions.conftest import Hands
+from tests.schemas import INTEGER, NUMBER, TEXT, list_schema
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "items": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"name": {"type": "string"}, "price": {"type": "number"}, "url": {"type": "string"}},
-                "required": ["name", "price"],
-            },
-        },
-        "total": {"type": "integer"},
-    },
-    "required": ["items", "total"],
-}
+SCHEMA = list_schema({"name": TEXT, "price": NUMBER, "url": TEXT}, ["name", "price"], own={"total": INTEGER})
 NAMES = [action.name for action in STORE_ACTIONS]
 
 

@@ -1,7 +1,6 @@
 import gzip
 import ssl
 import zlib
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -20,12 +19,6 @@ from appliance.errors import ActionFailed, ActionRefused
 from tests.appliance.actions.answering import Server
 
 FREE = Policy(private_allowed=("loopback",))
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[Server]:
-    async with Server() as server:
-        yield server
 
 
 async def get(url: str, policy: Policy = FREE, **options: int) -> Fetched:

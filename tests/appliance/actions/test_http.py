@@ -1,6 +1,5 @@
 import json
 import threading
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -11,12 +10,6 @@ from tests.appliance.actions.answering import Server
 from tests.appliance.actions.conftest import Hands
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[Server]:
-    async with Server() as server:
-        yield server
 
 
 def files(hands: Hands) -> list[str]:

@@ -17,6 +17,7 @@ from appliance.agent.outcome import Outcome
 from appliance.agent.outlets import Outlets
 from appliance.agent.record import Record
 from appliance.agent.recorded import RecordedRun, load
+from appliance.browser.chromium import Chromium, ChromiumOptions
 from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
 from appliance.captcha.solving import Captchas
@@ -28,6 +29,8 @@ from appliance.pause import Pause
 from appliance.sensitive import SensitiveData
 from appliance.workspaces.sandbox import Sandbox
 from appliance.workspaces.scratchpad import Scratchpad
+from tests.appliance.agent.zoo import Visit
+from tests.site import Site
 from tests.stand_in import Received, StandIn
 
 E = TypeVar("E")
@@ -180,3 +183,16 @@ def open_model_of(stand_in: StandIn, provider: str, window: int = 0) -> Model:
     entry = find_entry(NAMES[provider], keys.compatible_models)
     assert entry is not None
     return open_model(entry, keys)
+
+
+@pytest.fixture
+def visit(site: Site) -> Visit:
+    return Visit(site)
+
+
+@pytest.fixture
+async def own_chromium(display: int, tmp_path: Path) -> AsyncIterator[Chromium]:
+    """A Chromium that a test may kill."""
+    chromium = await Chromium.start(ChromiumOptions("", display, 0, tmp_path / "profile", width=1280, height=800))
+    yield chromium
+    await chromium.stop()

@@ -3,32 +3,20 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
-from appliance.browser.chromium import Chromium, ChromiumOptions
+from appliance.browser.chromium import Chromium
 from appliance.browser.connection import Browser
 from appliance.browser.policy import Policy
 from appliance.events import GoalStated, Reviewed, StepPlanned, TokenCount
 from appliance.words import Ending, FailureKind, ReceiptStatus
 from tests.appliance.agent.conftest import Finish, Prepare
+from tests.appliance.agent.moves import navigate
 from tests.site import Site
 
 DONE = {"done": {"text": "It is done."}}
 ORDER = [{"input": {"index": {"label": "Name"}, "text": "Ada"}}, {"click": {"index": {"text": "Order"}}}]
-
-
-def navigate(site: Site, path: str) -> dict[str, object]:
-    return {"navigate": {"url": site.url(path)}}
-
-
-@pytest.fixture
-async def own_chromium(display: int, tmp_path: Path) -> AsyncIterator[Chromium]:
-    """A Chromium that a test may kill."""
-    chromium = await Chromium.start(ChromiumOptions("", display, 0, tmp_path / "profile", width=1280, height=800))
-    yield chromium
-    await chromium.stop()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from appliance.events import ActionFinished
 from appliance.words import ReceiptStatus
 from tests.appliance.agent.conftest import Finish, Work
+from tests.appliance.agent.moves import click, navigate
 from tests.site import Site
 
 OK, NO_EFFECT, FAILED, SKIPPED = (
@@ -12,14 +13,6 @@ OK, NO_EFFECT, FAILED, SKIPPED = (
     ReceiptStatus.SKIPPED,
 )
 DONE = {"done": {"text": "It is done."}}
-
-
-def navigate(site: Site, path: str) -> dict[str, object]:
-    return {"navigate": {"url": site.url(path)}}
-
-
-def click(text: str) -> dict[str, object]:
-    return {"click": {"index": {"text": text}}}
 
 
 def receipts_of(work: Work, step: int) -> list[ActionFinished]:

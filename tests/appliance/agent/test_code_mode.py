@@ -10,18 +10,11 @@ from appliance.browser.connection import Browser
 from appliance.events import ActionCall, ActionFinished
 from appliance.words import ReceiptStatus
 from tests.appliance.agent.conftest import Finish
+from tests.appliance.agent.moves import click, navigate
 from tests.site import Site
 
 WRITE = {"write_file": {"file_name": "notes.md", "content": "a"}}
 DONE = {"done": {"text": "It is done."}}
-
-
-def navigate(site: Site) -> dict[str, object]:
-    return {"navigate": {"url": site.url("/agent_cart.html")}}
-
-
-def click(text: str) -> dict[str, object]:
-    return {"click": {"index": {"text": text}}}
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,13 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from appliance.agent.clocks import Clocks
-from appliance.browser.chromium import Chromium, ChromiumOptions
+from appliance.browser.chromium import Chromium
 from appliance.browser.connection import Browser
 from appliance.browser.policy import Policy
 from appliance.errors import DatabaseUnavailable, RunFailed
@@ -125,14 +124,6 @@ async def test_a_run_that_gives_up_is_an_agent_failure(finish: Finish):
 async def test_a_run_that_spends_its_steps_is_an_agent_failure(finish: Finish):
     outcome, _ = await finish([WRITE], max_steps=1)
     assert (outcome.ending, outcome.failure) == (Ending.STEPS_SPENT, FailureKind.AGENT_FAILURE)
-
-
-@pytest.fixture
-async def own_chromium(display: int, tmp_path: Path) -> AsyncIterator[Chromium]:
-    """A Chromium that a test may kill."""
-    chromium = await Chromium.start(ChromiumOptions("", display, 0, tmp_path / "profile", width=1280, height=800))
-    yield chromium
-    await chromium.stop()
 
 
 async def test_a_browser_that_goes_away_is_an_agent_failure(prepare: Prepare, own_chromium: Chromium, policy: Policy):

@@ -6,18 +6,11 @@ import pytest
 
 from appliance.words import Ending, FailureKind, ReceiptStatus
 from tests.appliance.agent.conftest import Finish, Work
+from tests.appliance.agent.moves import click, navigate
 from tests.site import Site
 
 DONE = {"done": {"text": "As far as I came.", "success": False}}
 MOST_STEPS = 20
-
-
-def navigate(site: Site, path: str = "/agent_cart.html") -> dict[str, object]:
-    return {"navigate": {"url": site.url(path)}}
-
-
-def click(text: str) -> dict[str, object]:
-    return {"click": {"index": {"text": text}}}
 
 
 def assert_ladder(work: Work) -> None:

@@ -3,17 +3,10 @@
 Scripted models do the work by the texts they are shown; the pages themselves note what really happened to them.
 """
 
-import pytest
-
 from appliance.words import Ending
 from tests.appliance.agent.conftest import Finish
-from tests.appliance.agent.zoo import DONE, OK, SKIPPED, Visit, choose, click, click_labelled, enter, statuses, told
-from tests.site import Site
-
-
-@pytest.fixture
-def visit(site: Site) -> Visit:
-    return Visit(site)
+from tests.appliance.agent.moves import click
+from tests.appliance.agent.zoo import DONE, OK, SKIPPED, Visit, choose, click_labelled, enter, statuses, told
 
 
 async def test_native_several_and_built_lists_keep_what_was_chosen(finish: Finish, visit: Visit):

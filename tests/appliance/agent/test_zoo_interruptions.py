@@ -6,17 +6,10 @@ Scripted models do the work by the texts they are shown; the pages themselves no
 import hashlib
 from pathlib import Path
 
-import pytest
-
 from appliance.words import Ending
 from tests.appliance.agent.conftest import Finish
-from tests.appliance.agent.zoo import DONE, NEEDS_DECISION, OK, Visit, answer, click, enter, statuses, told
-from tests.site import Site
-
-
-@pytest.fixture
-def visit(site: Site) -> Visit:
-    return Visit(site)
+from tests.appliance.agent.moves import click
+from tests.appliance.agent.zoo import DONE, NEEDS_DECISION, OK, Visit, answer, enter, statuses, told
 
 
 async def test_a_question_is_answered_no_and_then_yes(finish: Finish, visit: Visit):

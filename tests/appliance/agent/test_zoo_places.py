@@ -7,24 +7,18 @@ import pytest
 
 from appliance.words import Ending
 from tests.appliance.agent.conftest import Finish
+from tests.appliance.agent.moves import click
 from tests.appliance.agent.zoo import (
     BLOCKED,
     DONE,
     OK,
     Visit,
     choose,
-    click,
     click_labelled,
     enter,
     statuses,
     told,
 )
-from tests.site import Site
-
-
-@pytest.fixture
-def visit(site: Site) -> Visit:
-    return Visit(site)
 
 
 async def test_a_form_in_a_frame_of_another_site_is_filled_and_sent(finish: Finish, visit: Visit):

@@ -3,19 +3,21 @@
 import asyncio
 import json
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from appliance.events import ActionFinished
 from appliance.words import ReceiptStatus
-from tests.appliance.agent.conftest import Work
+from tests.appliance.agent.moves import Action
 from tests.site import Site
+
+if TYPE_CHECKING:
+    from tests.appliance.agent.conftest import Work
 
 DONE = {"done": {"text": "It is done."}}
 OK, NO_EFFECT, FAILED, BLOCKED, NEEDS_DECISION, SKIPPED = ReceiptStatus
 LONGEST_WAIT = 20.0
 """Seconds for a note to arrive; it is sent before the run ends, so this only matters where nothing comes."""
-
-Action = dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,6 @@ class Visit:
         return True
 
 
-def click(text: str, nth: int = 1) -> Action:
-    return {"click": {"index": {"text": text, "nth": nth}}}
-
-
 def click_labelled(label: str) -> Action:
     return {"click": {"index": {"label": label}}}
 
@@ -63,10 +61,10 @@ def answer(*, accept: bool) -> Action:
     return {"answer_dialog": {"accept": accept}}
 
 
-def told(work: Work, name: str) -> list[ActionFinished]:
+def told(work: "Work", name: str) -> list[ActionFinished]:
     """The receipts in the feed of all actions of this name."""
     return [receipt for receipt in work.receipts if receipt.name == name]
 
 
-def statuses(work: Work, name: str) -> list[ReceiptStatus]:
+def statuses(work: "Work", name: str) -> list[ReceiptStatus]:
     return [receipt.status for receipt in told(work, name)]

@@ -57,6 +57,13 @@ async def opened(name: str, stand_in: StandIn) -> AsyncIterator[Model]:
         await model.close()
 
 
+async def body_of(name: str, **changes: Any) -> dict[str, Any]:
+    """Return the body in which a request reaches the provider of a model."""
+    async with StandIn() as stand_in, opened(name, stand_in) as model:
+        await model.ask(a_request(**changes))
+    return stand_in.requests[0].body
+
+
 async def ask_both_ways(model: Model, request: ModelRequest) -> tuple[Any, Any, list[str]]:
     """The reply as a whole, the reply streamed, and the streamed pieces."""
     pieces: list[str] = []

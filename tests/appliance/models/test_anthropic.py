@@ -5,16 +5,10 @@ import pytest
 from appliance.errors import ContextOverflow
 from appliance.models.base import Message, Text
 from appliance.words import Effort
-from tests.appliance.models.asking import CLAUDE, PICTURE, SHAPE, a_request, ask_both_ways, opened, same_json
+from tests.appliance.models.asking import CLAUDE, PICTURE, SHAPE, a_request, ask_both_ways, body_of, opened, same_json
 from tests.stand_in import StandIn
 
 MARK = {"type": "ephemeral"}
-
-
-async def body_of(name: str, **changes: object) -> dict:
-    async with StandIn() as stand_in, opened(name, stand_in) as model:
-        await model.ask(a_request(**changes))
-    return stand_in.requests[0].body
 
 
 async def test_the_reply_shape_is_the_first_and_only_tool():

@@ -8,16 +8,10 @@ from appliance.models.base import Message, Text
 from appliance.models.openai import OpenAIModel
 from appliance.models.remote import USUAL_CALL
 from appliance.words import Effort
-from tests.appliance.models.asking import GPT, SHAPE, a_request, opened
+from tests.appliance.models.asking import GPT, SHAPE, a_request, body_of, opened
 from tests.stand_in import StandIn
 
 HIGH = (Effort.HIGH, Effort.XHIGH, Effort.MAX)
-
-
-async def body_of(name: str, **changes: object) -> dict:
-    async with StandIn() as stand_in, opened(name, stand_in) as model:
-        await model.ask(a_request(**changes))
-    return stand_in.requests[0].body
 
 
 async def test_the_schema_rides_at_the_end_of_the_system_prompt():
