@@ -21,6 +21,7 @@ from appliance.browser.observation import Screenshot
 from appliance.captcha.solving import Captchas
 from appliance.events import Charge, FeedEvent, TokenCount
 from appliance.models.autopilot import Autopilot
+from appliance.pause import Pause
 from appliance.sensitive import SensitiveData
 from appliance.workspaces.sandbox import Sandbox
 from appliance.workspaces.scratchpad import Scratchpad
@@ -75,6 +76,7 @@ class Stage:
         tell: Callable[[FeedEvent], None] | None = None,
         captchas: Captchas | None = None,
         sandbox: Sandbox | None = None,
+        pause: Pause | None = None,
         **values: Any,
     ) -> Replaying:
         events: list[FeedEvent] = []
@@ -98,6 +100,7 @@ class Stage:
         context.sensitive = secrets or SensitiveData()
         context.captchas = captchas
         context.sandbox = sandbox
+        context.pause = pause or Pause()
         outlets = Outlets(emit, keep, price, Record(self.folder / "history.json"))
         replay = Replay(Original(run, with_model, QUICK), task, context, Registry.for_context(context), outlets)
         async with asyncio.timeout(60):

@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,8 @@ from appliance.pause import Pause
 from appliance.words import Ending, ReceiptStatus
 from appliance.workspaces.sandbox import Sandbox
 from appliance.workspaces.sandbox_start import Direct
-from tests.appliance.agent.conftest import Prepare, Work
+from tests.appliance.agent.conftest import Finish, Prepare, Work
+from tests.appliance.agent.replaying import Stage
 from tests.site import Site
 
 DONE = {"done": {"text": "It is done.", "success": True}}
@@ -247,6 +249,34 @@ async def test_pages_are_not_opened_in_a_pause_and_all_are_read_afterwards(prepa
     await stand(work, running)
     await running
     assert "Read 8 of 8 page(s)" in work.receipts[0].text
+
+
+async def test_a_replay_that_is_paused_does_nothing_until_it_is_resumed(
+    finish: Finish, browser: Browser, site: Site, tmp_path: Path
+):
+    stage, pause, reached = Stage(browser, site, tmp_path), Pause(), asyncio.Event()
+    await stage.today("")
+    done: list[FeedEvent] = []
+
+    def tell(event: FeedEvent) -> None:
+        if isinstance(event, ActionFinished):
+            done.append(event)
+        elif isinstance(event, StepPlanned) and event.step == 2:
+            pause.pause()
+            reached.set()
+
+    add = {"click": {"index": {"text": "Add", "nth": 2}}}
+    _, work = await finish([{"navigate": {"url": site.url("/replay_shop.html")}}, add, DONE])
+    replaying = asyncio.create_task(stage.again(work.recorded, tell=tell, pause=pause))
+    async with asyncio.timeout(FAR):
+        await reached.wait()
+    before = len(done)
+    await asyncio.sleep(A_WHILE)
+    assert len(done) == before
+    assert not replaying.done()
+    pause.resume()
+    assert (await replaying).outcome.is_successful
+    assert len(done) > before
 
 
 async def test_a_run_may_be_paused_again_and_again(prepare: Prepare, site: Site):
