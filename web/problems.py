@@ -1,6 +1,7 @@
 """Turns every error into an HTTP answer of one shape: {"detail": text}, or for wrong fields a list that names each."""
 
 import re
+from datetime import datetime
 from typing import Any, cast
 
 import msgspec
@@ -16,7 +17,15 @@ from litestar.exceptions import (
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import QueryParameter
 
-from appliance.errors import MachineFault, PilothouseError, RequestInvalid, RequestRefused, TooManyRequests
+from appliance.errors import (
+    CapReached,
+    MachineFault,
+    PilothouseError,
+    RequestInvalid,
+    RequestRefused,
+    TooManyRequests,
+)
+from appliance.words import CapScope, Period
 
 _log = structlog.get_logger()
 
@@ -41,9 +50,33 @@ class FieldProblems(msgspec.Struct):
     detail: list[FieldProblem]
 
 
+class SpendLimit(msgspec.Struct, rename="camel"):
+    """A spending cap that is used up, in US dollars; `resetsAt` is null when it never begins anew.
+
+    The `code` is the one that the cloud's client knows, whatever the scope and the period.
+    """
+
+    message: str
+    cap: float
+    spent: float
+    scope: CapScope
+    period: Period
+    resets_at: datetime | None
+    remedy: str
+    code: str = "api_key_monthly_spend_limit_reached"
+
+
+class SpendProblem(msgspec.Struct):
+    """Nothing may be spent."""
+
+    detail: SpendLimit
+
+
 PROBLEMS: dict[int, ResponseSpec] = {
     400: ResponseSpec(Problem, description="The request cannot be read", generate_examples=False),
     401: ResponseSpec(Problem, description="The API key is missing or wrong", generate_examples=False),
+    402: ResponseSpec(SpendProblem, description="A spending cap is used up", generate_examples=False),
+    403: ResponseSpec(Problem, description="This key may not do that", generate_examples=False),
     404: ResponseSpec(Problem, description="There is no such thing", generate_examples=False),
     409: ResponseSpec(Problem, description="Not possible in the present state", generate_examples=False),
     422: ResponseSpec(FieldProblems, description="A field is wrong; the list names it", generate_examples=False),
@@ -72,6 +105,8 @@ def _answer_own(error: PilothouseError) -> Response[Any]:
         return _answer(422, FieldProblems([FieldProblem(list(error.location), error.message)]))
     if isinstance(error, TooManyRequests):
         return _answer(429, Problem(error.message), headers={"Retry-After": str(error.retry_after)})
+    if isinstance(error, CapReached):
+        return _answer(error.status_code, SpendProblem(_render_limit(error)))
     if isinstance(error, RequestRefused):
         return _answer(error.status_code, Problem(error.message))
     if isinstance(error, MachineFault):
@@ -80,7 +115,22 @@ def _answer_own(error: PilothouseError) -> Response[Any]:
     return _answer(500, Problem("A fault of the server; its log has the details."))
 
 
-def _answer(status_code: int, body: Problem | FieldProblems, headers: dict[str, str] | None = None) -> Response[Any]:
+def _render_limit(error: CapReached) -> SpendLimit:
+    reached = error.reached
+    return SpendLimit(
+        message=error.message,
+        cap=float(reached.cap),
+        spent=float(reached.spent),
+        scope=reached.scope,
+        period=reached.period,
+        resets_at=reached.resets_at,
+        remedy=reached.remedy,
+    )
+
+
+def _answer(
+    status_code: int, body: Problem | FieldProblems | SpendProblem, headers: dict[str, str] | None = None
+) -> Response[Any]:
     return Response(body, status_code=status_code, headers=headers, media_type="application/json")
 
 

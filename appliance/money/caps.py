@@ -5,7 +5,7 @@ All caps of a payer must fit: key, member, team and instance. Of several that do
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from appliance.errors import RequestInvalid
@@ -16,6 +16,9 @@ from appliance.words import CapScope, Period
 
 LEAST_USD, MOST_USD = Decimal("0.0001"), Decimal(1_000_000)
 """What a cap or a raise can be."""
+
+LONGEST_RAISE = timedelta(days=1100)
+"""How long a raise can last at most."""
 
 MARKS = (50, 80, 100)
 """The percentages of a hard cap that people are told of."""
@@ -131,8 +134,12 @@ def check_limits(hard: Decimal | None, soft: Decimal | None, *, names: tuple[str
         raise RequestInvalid(f"{names[1]} is higher than {names[0]}, so it would never tell anybody.", "body", names[1])
 
 
-def check_raise(amount: Decimal, until: datetime, now: datetime) -> None:
+def check_raise(
+    amount: Decimal, until: datetime, now: datetime, *, names: tuple[str, str] = ("amount", "until")
+) -> None:
     """Raise RequestInvalid unless the amount can be added to a cap until that moment."""
-    check_amount(amount, "amount")
+    check_amount(amount, names[0])
     if until <= now:
-        raise RequestInvalid("until is over already; name a later moment.", "body", "until")
+        raise RequestInvalid(f"{names[1]} is over already; name a later moment.", "body", names[1])
+    if until - now > LONGEST_RAISE:
+        raise RequestInvalid(f"{names[1]} is years away; set the cap itself higher instead.", "body", names[1])

@@ -45,7 +45,7 @@ async def find_cap(transaction: Transaction, scope: CapScope, subject_id: UUID |
     """Return the cap; raises NotFound when there is none."""
     row = (await transaction.execute(_named(_is(scope, subject_id), caps.c.period == period))).first()
     if row is None:
-        raise NotFound("Cap not found")
+        raise NotFound("Budget not found")
     return _to_record(row)
 
 
@@ -78,14 +78,14 @@ async def raise_cap(transaction: Transaction, cap_id: UUID, amount: Decimal, unt
     """Add the amount to both limits until that moment, in place of an earlier raise; raises NotFound."""
     raised = {"raise_usd": amount, "raise_until": until, "updated_at": utc_now()}
     if (await transaction.execute(update(caps).where(caps.c.id == cap_id).values(raised))).rowcount == 0:
-        raise NotFound("Cap not found")
+        raise NotFound("Budget not found")
 
 
 async def remove_cap(transaction: Transaction, cap_id: UUID) -> None:
     """Take the cap away with what it has told; raises NotFound when there is none."""
     await transaction.execute(delete(cap_alerts).where(cap_alerts.c.cap_id == cap_id))
     if (await transaction.execute(delete(caps).where(caps.c.id == cap_id))).rowcount == 0:
-        raise NotFound("Cap not found")
+        raise NotFound("Budget not found")
 
 
 async def list_marks(transaction: Transaction, cap_id: UUID, window_start: datetime) -> frozenset[int]:

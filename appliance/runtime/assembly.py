@@ -18,6 +18,7 @@ from appliance.feed.writer import Feed
 from appliance.models.providers import ProviderKeys
 from appliance.persistence.database import Database
 from appliance.persistence.migration import migrate
+from appliance.runtime.caps import Caps
 from appliance.runtime.choices import ModelRules
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.equipment import Equipment
@@ -51,6 +52,7 @@ class Appliance:
     dispatcher: Dispatcher
     sessions: Sessions
     replays: Replays
+    caps: Caps
     usage: Usage
     provider_keys: ProviderKeys
     signer: Signer
@@ -97,6 +99,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
                 ModelRules(equipment.keys, settings.default_model, settings.cloud_max_cost_factor, equipment.prices),
                 equipment.seal,
             ),
+            caps=Caps(database),
             replays=Replays(settings, database, equipment.hub, dispatcher, equipment.keys),
             usage=Usage(database),
             provider_keys=equipment.keys,

@@ -29,6 +29,10 @@ def test_the_document_describes_the_calls_once_with_their_key(server: RunningSer
         "/v3/sessions/{session_id}/export",
         "/v3/sessions/{session_id}/files",
         "/v3/sessions/{session_id}/replay",
+        "/v3/usage",
+        "/v3/budgets",
+        "/v3/budgets/{budget_id}",
+        "/v3/budgets/{budget_id}/raise",
     }
     assert document["components"]["securitySchemes"]["apiKey"]["name"] == "X-Browser-Use-API-Key"
     create = document["paths"]["/v3/sessions"]["post"]

@@ -9,6 +9,7 @@ from litestar.params import FromPath
 from litestar.types import Method
 
 from appliance.runtime.assembly import Appliance
+from web.api.v3.budgets import list_budgets, raise_budget, remove_budget, set_budget
 from web.api.v3.files import list_session_files
 from web.api.v3.messages import list_messages, stream_messages
 from web.api.v3.records import export_session, get_animation, get_history, replay_session
@@ -42,6 +43,10 @@ _HANDLERS = (
     list_session_files,
     replay_session,
     get_usage,
+    list_budgets,
+    set_budget,
+    raise_budget,
+    remove_budget,
 )
 _METHODS: list[Method] = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -59,6 +64,7 @@ def v3_routers(appliance: Appliance, renderer: Renderer, gate: KeyGate) -> list[
             dependencies={
                 "sessions": Provide(lambda: appliance.sessions, sync_to_thread=False),
                 "replays": Provide(lambda: appliance.replays, sync_to_thread=False),
+                "caps": Provide(lambda: appliance.caps, sync_to_thread=False),
                 "usage": Provide(lambda: appliance.usage, sync_to_thread=False),
                 "hub": Provide(lambda: appliance.hub, sync_to_thread=False),
                 "own_settings": Provide(lambda: appliance.settings, sync_to_thread=False),
