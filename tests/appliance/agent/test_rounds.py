@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from appliance.agent.rounds import MAX_ROUNDS
+from appliance.browser.connection import Browser
 from appliance.events import Reviewed
 from appliance.words import Ending
 from tests.appliance.agent.conftest import Finish, Prepare, Work, a_dollar_per_million
@@ -251,7 +252,9 @@ async def test_a_reply_without_a_verdict_leaves_the_answer_as_it_is_and_says_so(
     assert "was not checked" in work.of(Reviewed)[0].text
 
 
-async def test_a_tab_that_crashes_while_the_reviewer_is_asked_keeps_nobody_waiting(prepare: Prepare, site: Site):
+async def test_a_tab_that_crashes_while_the_reviewer_is_asked_keeps_nobody_waiting(
+    prepare: Prepare, browser: Browser, site: Site
+):
     start = {"navigate": {"url": site.url("/agent_order.html")}}
     steps = [start, done("One lamp."), done("Two lamps.")]
     work = prepare({"steps": steps, "reviews": [{"__delay__": 2.0, **wrong()}, RIGHT]})
@@ -259,6 +262,6 @@ async def test_a_tab_that_crashes_while_the_reviewer_is_asked_keeps_nobody_waiti
     async with asyncio.timeout(120):
         while not reviews(work):  # noqa: ASYNC110  (the stand-in answers on threads of its own)
             await asyncio.sleep(0.01)
-        work.agent._context.browser.tab.post("Page.crash", None)
+        browser.tab.post("Page.crash", {})
         outcome = await running
     assert (outcome.ending, outcome.output) == (Ending.DONE, "Two lamps."), outcome
