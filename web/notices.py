@@ -23,6 +23,7 @@ _KINDS: Mapping[str, NoticeKind] = {
     "store_delivered": NoticeKind("judge", "storeComplete", "Answer"),
     "captcha": NoticeKind("interaction", "captcha", "Captcha"),
     "pressure": NoticeKind("system", "pressure", "Machine"),
+    "cap_alert": NoticeKind("system", "budget", "Budget"),
     "paused": NoticeKind("system", "pause", "Pause"),
     "resumed": NoticeKind("system", "resume", "Pause"),
     "gave_way": NoticeKind("system", "keepAlive", "Browser"),

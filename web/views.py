@@ -35,6 +35,7 @@ PLACES = (
     Place("New task", "/", "new"),
     Place("Sessions", "/sessions", "sessions"),
     Place("Usage", "/usage", "usage"),
+    Place("Budgets", "/budgets", "budgets"),
 )
 
 

@@ -5,9 +5,12 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from uuid import UUID
 
+from appliance.errors import NotFound
 from appliance.persistence import keys
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.migration import migrate
+from appliance.persistence.records import TeamRecord
+from appliance.persistence.teams import list_teams
 from appliance.runtime.folders import prepare_data_dir
 from appliance.settings import Settings
 from web.auth import new_key
@@ -54,14 +57,24 @@ def _passing_key(settings: Settings) -> Generator[str]:
         asyncio.run(_revoke(settings, key_id))
 
 
-async def store_key(settings: Settings, name: str, key: str) -> UUID:
-    """Write a new key into the database of this machine and return its id."""
+async def store_key(settings: Settings, name: str, key: str, team: str = "") -> UUID:
+    """Write a new key into the database of this machine and return its id; `team` is a name or an id."""
 
     async def write(transaction: Transaction) -> UUID:
-        return (await keys.add_key(transaction, name, key)).id
+        team_id = (await pick_team(transaction, team)).id if team else None
+        return (await keys.add_key(transaction, name, key, team_id=team_id)).id
 
     async with opened_database(settings) as database:
         return await database.writer.submit(write)
+
+
+async def pick_team(transaction: Transaction, wanted: str) -> TeamRecord:
+    """Return the team of this name or id; raises NotFound when there is none, or more than one of the name."""
+    found = [team for team in await list_teams(transaction) if wanted in (team.name, str(team.id))]
+    if len(found) != 1:
+        why = "There is no team" if not found else "There is more than one team"
+        raise NotFound(f"{why} called {wanted[:100]!r}; see pilothouse team list.")
+    return found[0]
 
 
 async def _revoke(settings: Settings, key_id: UUID) -> None:

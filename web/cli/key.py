@@ -17,10 +17,13 @@ def register(app: typer.Typer) -> None:
     app.add_typer(keys, name="key")
 
 
-def create(name: Annotated[str, typer.Argument(help="What people will know the key by.")]) -> None:
+def create(
+    name: Annotated[str, typer.Argument(help="What people will know the key by.")],
+    team: Annotated[str, typer.Option(help="The team that pays: its name or id; by default the first.")] = "",
+) -> None:
     """Make an API key and print it, this once."""
     key = new_key()
-    asyncio.run(store_key(load_settings(), name, key))
+    asyncio.run(store_key(load_settings(), name, key, team))
     print(key)
 
 

@@ -8,7 +8,20 @@ import typer
 from appliance.errors import PilothouseError, SettingsInvalid
 
 # Only the command that is asked for is imported: the server must not carry what the others need.
-_COMMANDS = ("serve", "supervise", "migrate", "run", "demo", "user", "key", "price", "settings", "doctor")
+_COMMANDS = (
+    "serve",
+    "supervise",
+    "migrate",
+    "run",
+    "demo",
+    "user",
+    "key",
+    "price",
+    "cap",
+    "team",
+    "settings",
+    "doctor",
+)
 
 
 def main() -> None:

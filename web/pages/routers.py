@@ -13,6 +13,7 @@ from litestar.response import Redirect
 from appliance.errors import NotAuthenticated, RequestRefused
 from appliance.runtime.assembly import Appliance
 from web.headers import secure_page
+from web.pages.budgets import budget_pages
 from web.pages.first_start import FirstStart
 from web.pages.sessions import session_pages
 from web.pages.sign_in import sign_in_pages
@@ -35,7 +36,7 @@ def page_routers(
         cookie_samesite="lax",
     )
     open_to_all = sign_in_pages(appliance, sign_ins, first_start, Throttle())
-    for_people = [*task_pages(appliance), *session_pages(appliance), *usage_pages(appliance)]
+    for_people = [*task_pages(appliance), *session_pages(appliance), *budget_pages(appliance), *usage_pages(appliance)]
     common: dict[str, Any] = {
         "after_request": secure_page,
         "exception_handlers": {

@@ -18,6 +18,7 @@ from web.pages.crew import count_crew
 from web.pages.examples import python_example
 from web.pages.forms import TaskForm, name_errors, read_fields, read_schema, read_task_form
 from web.pages.model_menu import list_models
+from web.pages.payer import find_payer
 from web.pages.reuse import form_of_session
 from web.views import page
 
@@ -42,7 +43,9 @@ def _new_task(appliance: Appliance) -> list[Any]:
         """Start the task and go to its session, or show what has to be corrected."""
         form = await read_task_form(request)
         try:
-            session = await appliance.sessions.create(form.to_wish())
+            session = await appliance.sessions.create(
+                replace(form.to_wish(), payer=await find_payer(request, appliance.database))
+            )
         except RequestRefused as error:
             return await _show(request, appliance, form, name_errors(error), error.status_code)
         return Redirect(f"/sessions/{session.id}", status_code=303)
