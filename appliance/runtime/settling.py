@@ -1,7 +1,7 @@
 """Writes down what a run spends while it works and how it ended, so that session, run and feed never disagree."""
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +19,8 @@ from appliance.persistence.sessions import SessionChanges
 from appliance.runtime.equipment import Equipment
 from appliance.words import Lifecycle, RunStatus, SessionStatus
 
+_MOST_UNDER_WAY = 4
+
 log = structlog.get_logger()
 
 
@@ -28,34 +30,35 @@ class Tally:
     def __init__(self, equipment: Equipment, run: RunRecord) -> None:
         self._equipment = equipment
         self._run = run
-        self._writing: asyncio.Task[None] | None = None
+        self._writing: deque[asyncio.Task[None]] = deque()
         self._written: Counter[Charge] = Counter()
 
     async def emit(self, event: FeedEvent, charges: Sequence[Charge] = ()) -> None:
         """Append the event to the session's feed, with what was charged for what it tells.
 
-        Returns once the events before it are committed: the work goes on beside the disk. Raises what the event before
-        it met.
+        The work goes on beside the disk: this returns once all but the last few events are committed. Raises what an
+        event before it met.
         """
-        await self._previous()
-        self._writing = asyncio.create_task(self._write(event, charges), name=f"event of {self._run.id}")
+        await self._wait(_MOST_UNDER_WAY)
+        self._writing.append(asyncio.create_task(self._write(event, charges), name=f"event of {self._run.id}"))
 
     async def flush(self) -> None:
         """Return when every event is committed; one that could not be is logged."""
-        try:
-            await self._previous()
-        except PilothouseError as error:
-            log.warning("the last event of a run could not be written", run=str(self._run.id), reason=error.message)
+        while self._writing:
+            try:
+                await self._wait(0)
+            except PilothouseError as error:
+                log.warning("an event of a run could not be written", run=str(self._run.id), reason=error.message)
 
-    async def _previous(self) -> None:
-        writing = self._writing
-        if writing is None:
-            return
-        try:
-            await asyncio.shield(writing)
-        finally:
-            if writing.done():
-                self._writing = None
+    async def _wait(self, most: int) -> None:
+        """Wait until no more than so many events are under way, which the writer takes in their order."""
+        while self._writing and (self._writing[0].done() or len(self._writing) > most):
+            first = self._writing[0]
+            try:
+                await asyncio.shield(first)
+            finally:
+                if first.done():
+                    self._writing.popleft()
 
     async def _write(self, event: FeedEvent, charges: Sequence[Charge]) -> None:
         await self._equipment.feed.append(self._run.session_id, self._run.id, event, charges=charges)
