@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from litestar import Request, Response, get
 from litestar.response import Template
 
 from appliance.persistence.records import UsageRecord
+from appliance.persistence.teams import find_first_team
 from appliance.runtime.assembly import Appliance
 from appliance.runtime.usage import UsageReport
 from appliance.words import UsageGroup
 from web.pages.crew import count_crew
+from web.pages.payer import find_member
 from web.views import page
 
 AnyRequest = Request[Any, Any, Any]
@@ -47,9 +50,9 @@ def _show(appliance: Appliance) -> Any:
     async def show_usage(request: AnyRequest) -> Template:
         """Show what was spent in the last 7, 30 or 90 days; `by` says how the table groups it."""
         span, group = _read_span(request), _read_group(request)
-        by_day = await _report(appliance, UsageGroup.DAY, span)
-        by_model = await _report(appliance, UsageGroup.MODEL, span)
-        table = by_day if group is UsageGroup.DAY else await _report(appliance, group, span)
+        by_day = await _report(request, appliance, UsageGroup.DAY, span)
+        by_model = await _report(request, appliance, UsageGroup.MODEL, span)
+        table = by_day if group is UsageGroup.DAY else await _report(request, appliance, group, span)
         rows = table.rows[:: -1 if group is UsageGroup.DAY else 1]
         return page(
             request,
@@ -74,7 +77,7 @@ def _download(appliance: Appliance) -> Any:
     async def download_usage(request: AnyRequest) -> Response[bytes]:
         """Return the table as CSV."""
         span, group = _read_span(request), _read_group(request)
-        report = await _report(appliance, group, span)
+        report = await _report(request, appliance, group, span)
         name = f"usage-{report.first}-{report.last}-by-{group}.csv"
         return Response(
             _write_csv(report.rows),
@@ -85,12 +88,23 @@ def _download(appliance: Appliance) -> Any:
     return download_usage
 
 
-async def _report(appliance: Appliance, group: UsageGroup, span: int) -> UsageReport:
-    report = await appliance.usage.read(group)
+async def _report(request: AnyRequest, appliance: Appliance, group: UsageGroup, span: int) -> UsageReport:
+    team_id = await _seen_team(request, appliance)
+    report = await appliance.usage.read(group, team_id=team_id)
     if span == _SPAN:
         return report
     last: date = report.last
-    return await appliance.usage.read(group, last - timedelta(days=span - 1), last)
+    return await appliance.usage.read(group, last - timedelta(days=span - 1), last, team_id)
+
+
+async def _seen_team(request: AnyRequest, appliance: Appliance) -> UUID | None:
+    """Return the team whose money the person may see; None for everybody's, which the first team sees."""
+    member = await find_member(request, appliance.database)
+    if member is None:
+        return None
+    async with appliance.database.read() as transaction:
+        first = await find_first_team(transaction)
+    return None if member.team_id == first.id else member.team_id
 
 
 def _bars(rows: tuple[UsageRecord, ...]) -> list[Bar]:

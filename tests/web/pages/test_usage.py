@@ -3,15 +3,21 @@
 import csv
 import io
 from decimal import Decimal
+from uuid import UUID
 
 import httpx
 import pytest
 from playwright.sync_api import expect
+from sqlalchemy import update
 
 from appliance.events import Charge, Notice, TokenCount
+from appliance.persistence.database import Transaction
+from appliance.persistence.tables import members
+from appliance.persistence.teams import add_team, find_first_team
+from appliance.persistence.users import find_user
 from appliance.words import Purpose
 from tests.web.api.running import RunningServer
-from tests.web.browsing import Visitor
+from tests.web.browsing import EMAIL, Visitor
 from tests.web.feeding import FedSession, feed_session
 
 
@@ -87,3 +93,26 @@ def test_the_table_can_be_taken_away_as_csv_that_is_no_formula(
 def test_who_has_not_signed_in_sees_no_money(server: RunningServer) -> None:
     for path in ("/usage", "/usage.csv"):
         assert httpx.get(server.url + path).status_code == 303
+
+
+def test_who_is_in_another_team_sees_what_that_team_spent(
+    eva: Visitor, server: RunningServer, spent: FedSession
+) -> None:
+    async def move(transaction: Transaction, team_id: UUID) -> None:
+        user = await find_user(transaction, EMAIL)
+        assert user is not None
+        await transaction.execute(update(members).where(members.c.user_id == user.id).values(team_id=team_id))
+
+    async def enter_other(transaction: Transaction) -> UUID:
+        first = await find_first_team(transaction)
+        await move(transaction, (await add_team(transaction, "Other")).id)
+        return first.id
+
+    first = server.write(enter_other)
+    try:
+        eva.open("/usage?by=session")
+        assert "Nothing was spent" in eva.page.locator("main").inner_text()
+    finally:
+        server.write(lambda tx: move(tx, first))
+    eva.open("/usage?by=session")
+    assert "lamps" in eva.page.locator("tbody").inner_text()

@@ -19,7 +19,7 @@ from appliance.runtime.folders import SessionFolders
 from appliance.runtime.replays import Replays, ReplayWish
 from appliance.runtime.sessions import Sessions
 from appliance.settings import Settings
-from web.api.v3.renderings import Renderer
+from web.api.v3.renderings import Renderer, format_amount
 from web.api.v3.shapes.records import ActionView, ExportView, ReplayRequest, RunView, StepView
 from web.api.v3.shapes.sessions import SessionView, SourceView
 from web.films import send_film
@@ -171,6 +171,8 @@ def _run(
         failure_kind=run.failure,
         started_at=run.started_at,
         ended_at=run.ended_at,
+        step_count=run.step_count,
+        total_cost_usd=format_amount(run.cost_usd),
     )
     if scope is not ExportScope.OUTPUT:
         view.steps = _steps(recorded) if recorded is not None else []

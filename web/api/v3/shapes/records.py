@@ -47,6 +47,8 @@ class StepView(Struct, rename="camel", kw_only=True):
 class RunView(Struct, rename="camel", kw_only=True):
     """One run of a session; `steps`, what stands below them and `record` come with the wider scopes.
 
+    `totalCostUsd` is what the ledger has for the run, which leaves out what has no known price.
+
     `urls` are the addresses it was at, `errors` what went wrong, both in order; `seconds` is how long it took.
     `structuredOutput` is the answer where it fits the schema, `partialOutput` what a run without an answer left of one.
 
@@ -65,6 +67,8 @@ class RunView(Struct, rename="camel", kw_only=True):
     failure_kind: str | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    step_count: int = 0
+    total_cost_usd: str = "0"
     steps: list[StepView] | UnsetType = UNSET
     urls: list[str] | UnsetType = UNSET
     errors: list[str] | UnsetType = UNSET
