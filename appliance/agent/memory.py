@@ -61,6 +61,6 @@ def tell_answer(outcome: Outcome, scratchpad: Scratchpad) -> str:
     try:
         ending = "txt" if isinstance(output, str) else "json"
         name = scratchpad.write(free_name(scratchpad.root, f"earlier_answer.{ending}"), text).name
-    except ActionFailed:
+    except (ActionFailed, OSError):
         return text
     return f"(All of it is in {name}.) {text}"

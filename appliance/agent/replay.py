@@ -17,6 +17,7 @@ from appliance.agent.assignment import Assignment
 from appliance.agent.budget import Budget
 from appliance.agent.ending import ending_of, failed
 from appliance.agent.finding import Finder, Pace
+from appliance.agent.fund import Funding
 from appliance.agent.metering import MeteredModel
 from appliance.agent.outcome import Leftovers, Outcome, settle
 from appliance.agent.outlets import Outlets
@@ -85,6 +86,7 @@ class Replay:
         self._budget = Budget(
             assignment, outlets.price, pause, model=context.model.name, price_version=outlets.price_version
         )
+        self._funding = Funding(outlets.fund, self._budget)
         self._model = MeteredModel(context.model, self._budget, context.browser.lost, context.sensitive, pause)
         self._context = context = replace(context, model=self._model, tell=outlets.notice, purse=self._budget)
         self._sight = Sight(context, registry, outlets)
@@ -176,6 +178,7 @@ class Replay:
             await self._pause.wait()
             if number > self._assignment.max_steps:
                 raise StepsSpent(f"The {self._assignment.max_steps} steps are used up.")
+            await self._funding.before_step()
             await self._take_step(number, intended)
             if self._has_failed:
                 break

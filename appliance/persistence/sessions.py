@@ -184,7 +184,8 @@ _CHANGE_COUNTING = _CHANGE.values(step_count=sessions.c.step_count + bindparam("
 
 def _is_shell() -> ColumnElement[bool]:
     has_run = select(runs.c.id).where(runs.c.session_id == sessions.c.id).exists()
-    return and_(sessions.c.status == SessionStatus.CREATED, sessions.c.deleted_at.is_(None), ~has_run)
+    waits = sessions.c.status.in_((SessionStatus.CREATED, SessionStatus.IDLE))
+    return and_(waits, sessions.c.deleted_at.is_(None), ~has_run)
 
 
 async def _to_records(transaction: Transaction, rows: tuple[Row[Any], ...]) -> tuple[SessionRecord, ...]:

@@ -94,7 +94,7 @@ _SOURCES: dict[UsageGroup, tuple[ColumnElement[Any], ColumnElement[Any], FromCla
     UsageGroup.SESSION: (
         ledger.c.session_id,
         sessions.c.title,
-        ledger.outerjoin(sessions, sessions.c.id == ledger.c.session_id),
+        ledger.outerjoin(sessions, and_(sessions.c.id == ledger.c.session_id, sessions.c.deleted_at.is_(None))),
     ),
 }
 

@@ -21,12 +21,15 @@ def scale(cap: Decimal, factor: Decimal) -> Decimal:
     return cap if factor == 1 else round_up(cap * factor)
 
 
-def top_up(session: SessionRecord, changes: SessionChanges) -> SessionChanges:
+def top_up(session: SessionRecord, changes: SessionChanges, *, is_first: bool = False) -> SessionChanges:
     """Return what a follow-up makes of the session's money beside its other changes.
 
-    A cap that it names stands in them, and is what the whole session may have cost then. Without one, a session that
-    is kept alive gets its first allowance again beyond what it has spent, and any other keeps what it had.
+    A cap that it names stands in them, and is what the whole session may have cost then; that of the first task is
+    also its allowance. Without one, a session that is kept alive gets its allowance again beyond what it has spent,
+    and any other keeps what it had.
     """
+    if "max_cost_usd" in changes and is_first:
+        return SessionChanges(allowance_usd=changes["max_cost_usd"])
     if "max_cost_usd" in changes or session.allowance_usd is None:
         return SessionChanges()
     if changes.get("keep_alive", session.keep_alive):

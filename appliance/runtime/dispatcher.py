@@ -125,6 +125,10 @@ class Dispatcher:
             except DatabaseUnavailable as error:
                 log.error("waiting runs could not be looked at", reason=error.message)
                 self._wake_later()
+            except Exception:
+                # Nothing would be dispatched any more.
+                log.exception("waiting runs could not be looked at")
+                self._wake_later()
 
     async def _dispatch_waiting(self) -> None:
         async with self._equipment.database.read() as transaction:

@@ -7,7 +7,7 @@ from uuid import UUID
 import structlog
 
 from appliance.errors import DatabaseUnavailable
-from appliance.feed.hub import Hub, Watch
+from appliance.feed.hub import Hub
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.sessions import expire_shells, find_oldest_shell
@@ -22,8 +22,7 @@ log = structlog.get_logger()
 class Expiry:
     """Works from `start` to `close`.
 
-    It sleeps until the oldest such session is due, a minute at most, since the clock may be set; without any, until
-    something happens.
+    It sleeps until the oldest such session is due, a minute at most, since the clock may be set.
     """
 
     def __init__(self, database: Database, hub: Hub, lifetime: timedelta = LIFETIME) -> None:
@@ -43,20 +42,18 @@ class Expiry:
             await asyncio.wait({self._task})
 
     async def _run(self) -> None:
-        async with self._hub.watch() as watch:
-            while True:
-                try:
-                    await self._expire_and_sleep(watch)
-                except DatabaseUnavailable as error:
-                    log.error("sessions without a task could not be looked at", reason=error.message)
-                    await asyncio.sleep(_TRY_AGAIN)
+        while True:
+            try:
+                await self._expire_and_sleep()
+            except DatabaseUnavailable as error:
+                log.error("sessions without a task could not be looked at", reason=error.message)
+                await asyncio.sleep(_TRY_AGAIN)
 
-    async def _expire_and_sleep(self, watch: Watch) -> None:
+    async def _expire_and_sleep(self) -> None:
         async with self._database.read() as transaction:
             oldest = await find_oldest_shell(transaction)
-        if oldest is None:
-            await watch.wait(timeout=_LOOK_ANYWAY * 60)
-            return
+        # What is made from now on is not due before its lifetime is over.
+        oldest = oldest or utc_now()
         left = (oldest + self._lifetime - utc_now()).total_seconds()
         if left <= 0:
             await self._expire()

@@ -135,7 +135,7 @@ def _copy(source: SessionRecord) -> SessionRecord:
         created_at=source.created_at,
         updated_at=source.updated_at,
         output_schema=source.output_schema,
-        max_cost_usd=source.max_cost_usd,
+        max_cost_usd=source.max_cost_usd if source.allowance_usd is None else source.allowance_usd,
         allowance_usd=source.allowance_usd,
         team_id=source.team_id,
         max_steps=source.max_steps,

@@ -169,9 +169,10 @@ class Sessions:
 
         async def write(transaction: Transaction) -> None:
             session = await session_rows.find_session(transaction, session_id)
-            await _require_free(transaction, session)
+            is_first = await _require_free(transaction, session) is None
             title = {} if session.title else {"title": make_title(wish.task or "")}
-            updates: dict[str, Any] = {**_BLANK_RESULT, **changes, **title, **top_up(session, changes)}
+            money = top_up(session, changes, is_first=is_first)
+            updates: dict[str, Any] = {**_BLANK_RESULT, **changes, **title, **money}
             await session_rows.change_session(transaction, session_id, status=SessionStatus.CREATED, **updates)
             payer = wish.payer or Payer(session.team_id or (await find_first_team(transaction)).id)
             await _queue_run(transaction, session_id, wish, changes.get("model", session.model), payer)
@@ -220,8 +221,8 @@ async def _queue_run(transaction: Transaction, session_id: UUID, wish: SessionWi
     await write_event(transaction, session_id, run.id, TaskGiven(task=run.task, model=model))
 
 
-async def _require_free(transaction: Transaction, session: SessionRecord) -> None:
-    """Raise Conflict unless the session can take a task now.
+async def _require_free(transaction: Transaction, session: SessionRecord) -> RunRecord | None:
+    """Return the session's latest run, if any; raises Conflict unless it can take a task now.
 
     One that is kept alive is a conversation, which goes on after its browser is gone, until it is stopped on purpose.
     """
@@ -235,6 +236,7 @@ async def _require_free(transaction: Transaction, session: SessionRecord) -> Non
     latest = await run_rows.find_latest_run(transaction, session.id)
     if latest is not None and latest.status is not RunStatus.ENDED:
         raise Conflict("The session is busy with a task; wait until it ends, or stop it with strategy task.")
+    return latest
 
 
 async def _stop_waiting(transaction: Transaction, session_id: UUID, strategy: StopStrategy) -> bool:

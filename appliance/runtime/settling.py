@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 
 from appliance.agent.outcome import Outcome
-from appliance.errors import PilothouseError
+from appliance.errors import DatabaseUnavailable, PilothouseError
 from appliance.events import Charge, FeedEvent, RunFinished, StepPlanned
 from appliance.feed.writer import write_event
 from appliance.persistence.columns import utc_now
@@ -49,6 +49,8 @@ class Tally:
                 await self._wait(0)
             except PilothouseError as error:
                 log.warning("an event of a run could not be written", run=str(self._run.id), reason=error.message)
+            except Exception:
+                log.exception("an event of a run could not be written", run=str(self._run.id))
 
     async def _wait(self, most: int) -> None:
         """Wait until no more than so many events are under way, which the writer takes in their order."""
@@ -57,14 +59,21 @@ class Tally:
             try:
                 await asyncio.shield(first)
             finally:
-                if first.done():
+                # Somebody else may have waited for the same one.
+                if first.done() and self._writing and self._writing[0] is first:
                     self._writing.popleft()
 
     async def _write(self, event: FeedEvent, charges: Sequence[Charge]) -> None:
         await self._equipment.feed.append(self._run.session_id, self._run.id, event, charges=charges)
         self._written.update(charges)
         if isinstance(event, StepPlanned):
+            await self._refresh_prices()
+
+    async def _refresh_prices(self) -> None:
+        try:
             await self._equipment.prices.refresh()
+        except DatabaseUnavailable as error:
+            log.warning("prices could not be read again; the known ones count", reason=error.message)
 
     def untold(self, charges: Sequence[Charge]) -> tuple[Charge, ...]:
         """Return those of all charges of the run that came with no event, as in a step that was cut off.

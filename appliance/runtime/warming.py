@@ -86,9 +86,9 @@ class Warming:
             log.info("a blank browser waits for the next run", slot=held.slot.number, milliseconds=held.laps.times)
             await held.browser.lost.wait()
             raise BrowserLost(f"{await held.explain_loss()} while it waited for a run.")
-        except PilothouseError as error:
+        except (PilothouseError, OSError) as error:
             self._pause = min(max(_FIRST_PAUSE, 2 * self._pause), _LONGEST_PAUSE)
-            log.warning("there is no blank browser", slot=held.slot.number, reason=error.message, again_in=self._pause)
+            log.warning("there is no blank browser", slot=held.slot.number, reason=str(error), again_in=self._pause)
             if self._held is held:
                 self._held = None
                 self._fill_after(self._pause)

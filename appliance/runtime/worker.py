@@ -338,6 +338,9 @@ class Worker:
 
         async def charge(transaction: Transaction) -> None:
             await add_charges(transaction, self.run.session_id, self.run.id, untold)
+            await change_run(
+                transaction, self.run.id, status=RunStatus.ENDED, ended_at=utc_now(), ending=outcome.ending
+            )
 
         try:
             await submit_stubbornly(self._equipment.database, write, f"the ending of run {self.run.id}")
@@ -346,9 +349,9 @@ class Worker:
             await submit_stubbornly(self._equipment.database, charge, f"what run {self.run.id} cost")
             is_kept = False
         if is_kept:
-            self._is_kept = True
             memory = self._agent.memory if self._agent is not None else self._memory
             self._parking.park(session.id, self.run.id, self._held, memory)
+            self._is_kept = True
         self._equipment.treasury.close(self.run.id, outcome.cost_usd)
         self._equipment.hub.signal(session.id)
         log.info("run ended", run=str(self.run.id), ending=outcome.ending, steps=outcome.steps, summary=outcome.summary)

@@ -4,6 +4,7 @@ from typing import Any
 
 from litestar import Request
 
+from appliance.errors import NotAllowed
 from appliance.persistence.database import Database
 from appliance.persistence.records import MemberRecord, Payer
 from appliance.persistence.teams import find_membership
@@ -12,13 +13,19 @@ from web.signin import viewer_of
 
 
 async def find_member(request: Request[Any, Any, Any], database: Database) -> MemberRecord | None:
-    """Return the person's membership; None for everybody where no sign-in is asked for."""
+    """Return the person's membership; None for everybody where no sign-in is asked for.
+
+    Raises NotAllowed for a person who is in no team any more.
+    """
     viewer = viewer_of(request)
     if viewer is None or not viewer.email:
         return None
     async with database.read() as transaction:
         user = await find_user(transaction, viewer.email)
-        return None if user is None else await find_membership(transaction, user.id)
+        member = None if user is None else await find_membership(transaction, user.id)
+    if member is None:
+        raise NotAllowed("You are in no team here any more; ask an owner to let you in again.")
+    return member
 
 
 async def find_payer(request: Request[Any, Any, Any], database: Database) -> Payer | None:

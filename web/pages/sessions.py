@@ -15,6 +15,7 @@ from web.feed_rows import arrange
 from web.films import send_film
 from web.pages.crew import count_crew
 from web.pages.forms import read_fields
+from web.pages.payer import find_payer
 from web.session_view import load_session_view
 from web.views import page
 
@@ -123,7 +124,8 @@ def _continue(appliance: Appliance) -> Any:
         (task,) = await read_fields(request, "task")
         if not task.strip():
             raise RequestRefused("The task is empty; say what is to be done.")
-        await appliance.sessions.create(SessionWish(task=task.strip(), session_id=session_id))
+        payer = await find_payer(request, appliance.database)
+        await appliance.sessions.create(SessionWish(task=task.strip(), session_id=session_id, payer=payer))
         return Redirect(f"/sessions/{session_id}", status_code=303)
 
     return give_task
@@ -131,9 +133,10 @@ def _continue(appliance: Appliance) -> Any:
 
 def _replay(appliance: Appliance) -> Any:
     @post("/sessions/{session_id:uuid}/replays", status_code=303)
-    async def replay_session(session_id: FromPath[UUID]) -> Redirect:
+    async def replay_session(request: AnyRequest, session_id: FromPath[UUID]) -> Redirect:
         """Do the session's last run again, without a model, and show the session that does it."""
-        made = await appliance.replays.create(ReplayWish(session_id))
+        payer = await find_payer(request, appliance.database)
+        made = await appliance.replays.create(ReplayWish(session_id, payer=payer))
         return Redirect(f"/sessions/{made.id}", status_code=303)
 
     return replay_session

@@ -105,10 +105,11 @@ def _say_where_the_key_is(appliance: Appliance) -> str:
 
 def _demonstration(appliance: Appliance) -> Any:
     @post("/demonstration", status_code=303)
-    async def start_demonstration() -> Redirect:
+    async def start_demonstration(request: AnyRequest) -> Redirect:
         """Start the demonstration task and go to its session."""
-        task = describe_task(appliance.settings.local_url)
-        session = await appliance.sessions.create(SessionWish(task=task, model="autopilot", output_schema=DEMO_SCHEMA))
+        task, payer = describe_task(appliance.settings.local_url), await find_payer(request, appliance.database)
+        wish = SessionWish(task=task, model="autopilot", output_schema=DEMO_SCHEMA, payer=payer)
+        session = await appliance.sessions.create(wish)
         return Redirect(f"/sessions/{session.id}", status_code=303)
 
     return start_demonstration

@@ -11,6 +11,7 @@ from appliance.actions.base import ActionContext
 from appliance.actions.registry import Registry
 from appliance.agent.assignment import Assignment
 from appliance.agent.finding import Pace
+from appliance.agent.fund import Fund
 from appliance.agent.outcome import Outcome
 from appliance.agent.outlets import Outlets
 from appliance.agent.record import Record, Replayed
@@ -77,6 +78,7 @@ class Stage:
         captchas: Captchas | None = None,
         sandbox: Sandbox | None = None,
         pause: Pause | None = None,
+        fund: Fund | None = None,
         **values: Any,
     ) -> Replaying:
         events: list[FeedEvent] = []
@@ -101,7 +103,7 @@ class Stage:
         context.captchas = captchas
         context.sandbox = sandbox
         context.pause = pause or Pause()
-        outlets = Outlets(emit, keep, price, Record(self.folder / "history.json"))
+        outlets = Outlets(emit, keep, price, Record(self.folder / "history.json"), fund=fund)
         replay = Replay(Original(run, with_model, QUICK), task, context, Registry.for_context(context), outlets)
         async with asyncio.timeout(60):
             outcome = await replay.run()

@@ -1,5 +1,6 @@
 import asyncio
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,26 @@ async def test_a_replay_in_which_nothing_works_has_failed(finish: Finish, stage:
     assert again.report.completion is Completion.FAILED
     assert (again.outcome.ending, again.outcome.failure) == (Ending.FAILED, FailureKind.AGENT_FAILURE)
     assert not again.outcome.is_successful
+
+
+class OneStep:
+    """A fund that leaves room for one step only."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def reserve(self, amount: Decimal | None, spent: Decimal) -> str | None:
+        self.asked += 1
+        return None if self.asked == 1 else "The cap of the team is used up."
+
+
+async def test_a_replay_ends_when_a_cap_leaves_no_room_for_its_next_step(finish: Finish, stage: Stage):
+    await stage.today("")
+    _, work = await finish(shopping(stage.site, ADD_RED))
+    again = await stage.again(work.recorded, fund=OneStep())
+    assert (again.outcome.ending, again.outcome.failure) == (Ending.BUDGET_SPENT, FailureKind.BUDGET_EXCEEDED)
+    assert "The cap of the team is used up." in again.outcome.summary
+    assert again.outcome.steps == 1
 
 
 async def test_no_report_takes_the_place_of_an_answer_with_a_schema(finish: Finish, stage: Stage):

@@ -7,7 +7,7 @@ import pytest
 from appliance.errors import Conflict
 from appliance.runtime.expiry import LIFETIME, Expiry
 from appliance.runtime.wishes import SessionWish
-from appliance.words import Lifecycle, SessionStatus
+from appliance.words import Lifecycle, SessionStatus, StopStrategy
 
 
 async def _until(sessions, hub, session, status):
@@ -38,8 +38,11 @@ async def test_a_session_without_a_task_is_timed_out_and_said_to_have_expired(se
             await sessions.create(SessionWish(task="Too late.", session_id=overdue.id, keep_alive=keep_alive))
 
 
-async def test_a_session_expires_however_it_was_to_be_kept(sessions, equipment):
+@pytest.mark.parametrize("is_stopped", [False, True])
+async def test_a_session_expires_however_it_was_to_be_kept(sessions, equipment, is_stopped):
     shell = await sessions.create(SessionWish(keep_alive=True))
+    if is_stopped:
+        await sessions.stop(shell.id, StopStrategy.TASK)
     expiry = Expiry(equipment.database, equipment.hub, timedelta(0))
     expiry.start()
     try:

@@ -257,6 +257,14 @@ async def test_each_task_of_a_conversation_gets_the_first_cap_again_beyond_what_
     assert (await sessions.create(SessionWish(task="four", session_id=session.id))).max_cost_usd == Decimal("0.63")
 
 
+async def test_the_first_task_of_a_session_made_empty_sets_what_each_later_one_gets(sessions, equipment):
+    session = await sessions.create(SessionWish(keep_alive=True))
+    await sessions.create(SessionWish(task="one", session_id=session.id, max_cost_usd=Decimal(1)))
+    await _spend(equipment, session, "0.7")
+    await _end_run(equipment, session)
+    assert (await sessions.create(SessionWish(task="two", session_id=session.id))).max_cost_usd == Decimal("1.7")
+
+
 async def test_a_session_that_is_not_kept_alive_keeps_its_cap(sessions, equipment):
     session = await sessions.create(SessionWish(task="one", max_cost_usd=Decimal("0.5")))
     await _spend(equipment, session, "0.4")

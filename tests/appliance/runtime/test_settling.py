@@ -1,3 +1,4 @@
+import asyncio
 from dataclasses import replace
 from decimal import Decimal
 
@@ -115,6 +116,19 @@ async def test_events_stand_in_the_feed_in_the_order_in_which_they_were_told(ses
     await tally.flush()
     events = (await sessions.read_events(session.id, limit=20)).events
     assert [record.event.text for record in events] == [str(number) for number in range(20)]
+
+
+async def test_events_told_from_several_places_at_once_are_all_written_once(sessions, session, tally):
+    charges = [_charge(Purpose.STEP, number) for number in range(1, 41)]
+
+    async def tell(number: int) -> None:
+        await tally.emit(Notice(code="counted", text=str(number)), (charges[number],))
+
+    await asyncio.gather(*map(tell, range(40)))
+    await tally.flush()
+    events = (await sessions.read_events(session.id, limit=100)).events
+    assert len(events) == 40 + len([one for one in events if not isinstance(one.event, Notice)])
+    assert tally.untold(tuple(charges)) == ()
 
 
 async def test_an_event_that_could_not_be_written_is_told_with_one_of_the_next(sessions, session, tally):
