@@ -8,11 +8,11 @@ from uuid import UUID
 import httpx
 import pytest
 from playwright.sync_api import expect
-from sqlalchemy import update
+from sqlalchemy import delete, update
 
 from appliance.events import Charge, Notice, TokenCount
 from appliance.persistence.database import Transaction
-from appliance.persistence.tables import members
+from appliance.persistence.tables import ledger, members
 from appliance.persistence.teams import add_team, find_first_team
 from appliance.persistence.users import find_user
 from appliance.words import Purpose
@@ -23,7 +23,12 @@ from tests.web.feeding import FedSession, feed_session
 
 @pytest.fixture(scope="module")
 def spent(server: RunningServer) -> FedSession:
-    """A session that paid for a few things; its title is what no spreadsheet may take for a formula."""
+    """The only session that paid for anything; its title is what no spreadsheet may take for a formula."""
+
+    async def forget(transaction: Transaction) -> None:
+        await transaction.execute(delete(ledger))
+
+    server.write(forget)
     session = feed_session(server, "=cmd|'/c calc'!A1 lamps")
     charges = [
         Charge(Purpose.STEP, "claude-opus-4.7", TokenCount(120_000, 30_000, 500, 900), Decimal("1.234567")),
