@@ -22,6 +22,11 @@ LARGEST_PICTURE = 1_000.0
 """Pixels of either side: a page may have let its picture grow since it was found."""
 REDEEM_SECONDS = 10.0
 
+# What the page makes of being scrolled it makes before its next frame; one that is not drawn has none.
+_AFTER_A_FRAME = """function() {
+  return new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); setTimeout(done, 200); });
+}"""
+
 
 @dataclass(frozen=True)
 class Placed:
@@ -35,6 +40,7 @@ async def take_picture(browser: "Browser", captcha: Captcha) -> str:
     element = await _element(browser, captcha, captcha.picture)
     await browser.conceal()
     await element.scroll_into_view()
+    await element.call(_AFTER_A_FRAME)
     middle = await element.click_point()
     width, height = await element.call(
         "function() { const b = this.getBoundingClientRect(); return [b.width, b.height]; }"

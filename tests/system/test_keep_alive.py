@@ -32,8 +32,8 @@ def _watch(instance: Instance, live_url: str) -> ClientConnection:
 
 
 def test_a_parked_browser_is_shown_until_its_session_is_stopped(house: Instance, stand_in: StandIn):
-    stand_in.add("RUN-shown", [DONE])
-    session = house.wait_for(house.create(task="RUN-shown Go.", model="house-model", keepAlive=True))
+    stand_in.add("RUN-keepshown", [DONE])
+    session = house.wait_for(house.create(task="RUN-keepshown Go.", model="house-model", keepAlive=True))
     assert (session["status"], session["lifecycle"]) == ("idle", "parked")
     with _watch(house, session["liveUrl"]) as viewer:
         first = viewer.recv(30)
@@ -49,8 +49,8 @@ def test_a_parked_browser_is_shown_until_its_session_is_stopped(house: Instance,
 
 
 def test_a_conversation_survives_the_death_of_the_server(house: Instance, stand_in: StandIn):
-    stand_in.add("RUN-before", [{"done": {"text": "The lamp costs 128.50."}}])
-    session = house.wait_for(house.create(task="RUN-before Ask.", model="house-model", keepAlive=True))
+    stand_in.add("RUN-keepbefore", [{"done": {"text": "The lamp costs 128.50."}}])
+    session = house.wait_for(house.create(task="RUN-keepbefore Ask.", model="house-model", keepAlive=True))
     parked = _browsers(house)
     assert parked
     house.server.kill()
@@ -58,17 +58,17 @@ def test_a_conversation_survives_the_death_of_the_server(house: Instance, stand_
     eventually(house.is_ready, "the server is back", 60)
     found = house.find(session)
     assert (found["status"], found["lifecycle"]) == ("idle", "idle")
-    stand_in.add("RUN-after", [DONE])
-    again = house.create(task="RUN-after Ask again.", sessionId=session["id"])
+    stand_in.add("RUN-keepafter", [DONE])
+    again = house.create(task="RUN-keepafter Ask again.", sessionId=session["id"])
     assert house.wait_for(again, "idle")["output"] == "Done."
-    asked = next(request for request in stand_in.steps if request.marker == "RUN-after")
+    asked = next(request for request in stand_in.steps if request.marker == "RUN-keepafter")
     assert "The lamp costs 128.50." in asked.text
 
 
 def test_an_appliance_that_is_stopped_leaves_neither_parked_nor_blank_browser(provider_settings, stand_in: StandIn):
     with Instance({**provider_settings, "WARM_SLOTS": "1"}, slots=2) as instance:
-        stand_in.add("RUN-parked", [DONE])
-        session = instance.wait_for(instance.create(task="RUN-parked Go.", model="house-model", keepAlive=True))
+        stand_in.add("RUN-keepparked", [DONE])
+        session = instance.wait_for(instance.create(task="RUN-keepparked Go.", model="house-model", keepAlive=True))
         assert session["lifecycle"] == "parked"
         eventually(lambda: instance.log.count("a blank browser waits") >= 1, "a blank browser waits", 60)
         instance.stop()

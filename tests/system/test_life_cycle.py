@@ -23,7 +23,7 @@ def _state(client: BrowserUse, instance: Instance, session_id: Any) -> tuple[str
 def _refused(client: BrowserUse, session_id: Any, status_code: int) -> str:
     """Return what is said to a task that the session does not take."""
     with pytest.raises(BrowserUseError) as refusal:
-        client.run("RUN-refused One more.", session_id=str(session_id))
+        client.run("RUN-liferefused One more.", session_id=str(session_id))
     assert refusal.value.status_code == status_code
     return str(refusal.value)
 
@@ -37,17 +37,17 @@ def _begin(instance: Instance, stand_in: StandIn, marker: str, **body: Any) -> d
 
 
 def test_a_session_without_a_task_is_created_and_takes_one(instance: Instance, stand_in: StandIn, client: BrowserUse):
-    stand_in.add("RUN-shell", DONE)
+    stand_in.add("RUN-lifeshell", DONE)
     shell = client.sessions.create(model=MODEL)
     assert _state(client, instance, shell.id) == ("created", "created")
-    assert client.run("RUN-shell Begin.", session_id=str(shell.id)).output == "Ready."
+    assert client.run("RUN-lifeshell Begin.", session_id=str(shell.id)).output == "Ready."
 
 
 def test_an_ordinary_session_stops_by_itself_and_takes_nothing_more(
     instance: Instance, stand_in: StandIn, client: BrowserUse
 ):
-    stand_in.add("RUN-ordinary", DONE)
-    result = client.run("RUN-ordinary Do it.", model=MODEL)
+    stand_in.add("RUN-lifeordinary", DONE)
+    result = client.run("RUN-lifeordinary Do it.", model=MODEL)
     assert _state(client, instance, result.session.id) == ("stopped", "stopped")
     assert "ended" in _refused(client, result.session.id, 409)
 
@@ -55,13 +55,13 @@ def test_an_ordinary_session_stops_by_itself_and_takes_nothing_more(
 def test_a_session_kept_alive_is_idle_with_its_browser_parked(
     instance: Instance, stand_in: StandIn, client: BrowserUse
 ):
-    stand_in.add("RUN-kept", [{"navigate": {"url": f"http://127.0.0.1:{instance.port}/demo/"}}, *DONE])
-    stand_in.add("RUN-followed", DONE)
-    first = client.run("RUN-kept Open the shop.", model=MODEL, keep_alive=True)
+    stand_in.add("RUN-lifekept", [{"navigate": {"url": f"http://127.0.0.1:{instance.port}/demo/"}}, *DONE])
+    stand_in.add("RUN-lifefollowed", DONE)
+    first = client.run("RUN-lifekept Open the shop.", model=MODEL, keep_alive=True)
     eventually(lambda: _state(client, instance, first.session.id) == ("idle", "parked"), "the browser is parked")
-    second = client.run("RUN-followed What is open?", session_id=str(first.session.id))
+    second = client.run("RUN-lifefollowed What is open?", session_id=str(first.session.id))
     assert second.output == "Ready."
-    asked = next(request for request in stand_in.steps if request.marker == "RUN-followed")
+    asked = next(request for request in stand_in.steps if request.marker == "RUN-lifefollowed")
     assert "<page_changes>" in asked.text, "the page is as the first task left it, so only what differs is told"
     client.sessions.stop(str(first.session.id))
     assert _state(client, instance, first.session.id) == ("stopped", "stopped")
@@ -71,24 +71,24 @@ def test_a_session_kept_alive_is_idle_with_its_browser_parked(
 def test_a_running_session_is_busy_and_stopping_its_task_leaves_it_idle(
     instance: Instance, stand_in: StandIn, client: BrowserUse
 ):
-    session = _begin(instance, stand_in, "RUN-busy")
+    session = instance.wait_for(_begin(instance, stand_in, "RUN-lifebusy"), "running")
     assert _state(client, instance, session["id"]) == ("running", "running")
     assert "busy" in _refused(client, session["id"], 409)
     client.sessions.stop(session["id"], strategy="task")
     assert _state(client, instance, session["id"])[0] == "idle"
-    stand_in.add("RUN-after-stop", DONE)
-    assert client.run("RUN-after-stop Again.", session_id=session["id"]).output == "Ready."
+    stand_in.add("RUN-lifeafter-stop", DONE)
+    assert client.run("RUN-lifeafter-stop Again.", session_id=session["id"]).output == "Ready."
 
 
 def test_a_session_is_stopped_once_however_often_it_is_said(instance: Instance, stand_in: StandIn, client: BrowserUse):
-    session = _begin(instance, stand_in, "RUN-twice", keepAlive=True)
+    session = _begin(instance, stand_in, "RUN-lifetwice", keepAlive=True)
     for _ in range(2):
         assert client.sessions.stop(session["id"]).status.value == "stopped"
     assert "ended" in _refused(client, session["id"], 409)
 
 
 def test_a_run_out_of_its_own_time_times_the_session_out(instance: Instance, stand_in: StandIn, client: BrowserUse):
-    session = _begin(instance, stand_in, "RUN-late", timeout=4)
+    session = _begin(instance, stand_in, "RUN-lifelate", timeout=4)
     ended = instance.wait_for(session, seconds=40)
     assert (ended["status"], ended["lifecycle"], ended["failureKind"]) == ("timed_out", "timed_out", "session_timeout")
     assert "timed_out" in _refused(client, session["id"], 409)
@@ -97,17 +97,17 @@ def test_a_run_out_of_its_own_time_times_the_session_out(instance: Instance, sta
 def test_a_failed_run_is_an_error_and_a_conversation_goes_on_after_it(
     instance: Instance, stand_in: StandIn, client: BrowserUse
 ):
-    stand_in.add("RUN-failing", [{"__http__": 401}])
-    session = instance.wait_for(instance.create(task="RUN-failing Go.", model=MODEL, keepAlive=True), seconds=40)
+    stand_in.add("RUN-lifefailing", [{"__http__": 401}])
+    session = instance.wait_for(instance.create(task="RUN-lifefailing Go.", model=MODEL, keepAlive=True), seconds=40)
     assert (session["status"], session["failureKind"], session["failureStatusCode"]) == ("error", "provider_error", 401)
-    stand_in.add("RUN-mended", DONE)
-    assert client.run("RUN-mended Go on.", session_id=session["id"]).output == "Ready."
+    stand_in.add("RUN-lifemended", DONE)
+    assert client.run("RUN-lifemended Go on.", session_id=session["id"]).output == "Ready."
     mended = instance.find(session)
     assert (mended["failureKind"], mended["failureStatusCode"], mended["isTaskSuccessful"]) == (None, None, True)
 
 
 def test_a_deleted_session_is_gone_also_while_it_runs(instance: Instance, stand_in: StandIn, client: BrowserUse):
-    session = _begin(instance, stand_in, "RUN-deleted")
+    session = _begin(instance, stand_in, "RUN-lifedeleted")
     client.sessions.delete(session["id"])
     _refused(client, session["id"], 404)
     with pytest.raises(BrowserUseError, match="not found"):
@@ -125,9 +125,9 @@ def test_after_a_restart_what_was_parked_goes_on_and_what_is_overdue_has_expired
 ):
     with Instance(provider_settings) as instance:
         client = BrowserUse(api_key=API_KEY, base_url=instance.api_url)
-        stand_in.add("RUN-before", [{"done": {"text": "The tide turns at six.", "success": True}}])
-        stand_in.add("RUN-behind", DONE)
-        kept = client.run("RUN-before When does the tide turn?", model=MODEL, keep_alive=True)
+        stand_in.add("RUN-lifebefore", [{"done": {"text": "The tide turns at six.", "success": True}}])
+        stand_in.add("RUN-lifebehind", DONE)
+        kept = client.run("RUN-lifebefore When does the tide turn?", model=MODEL, keep_alive=True)
         shell = client.sessions.create(model=MODEL)
         instance.stop()
         _move_back(instance, str(shell.id), timedelta(minutes=16))
@@ -135,7 +135,7 @@ def test_after_a_restart_what_was_parked_goes_on_and_what_is_overdue_has_expired
         eventually(lambda: _state(client, instance, shell.id) == ("timed_out", "expired"), "the shell has expired")
         assert "expired" in _refused(client, shell.id, 409)
         assert _state(client, instance, kept.session.id) == ("idle", "idle")
-        assert client.run("RUN-behind And now?", session_id=str(kept.session.id)).output == "Ready."
-        asked = next(request for request in stand_in.steps if request.marker == "RUN-behind")
+        assert client.run("RUN-lifebehind And now?", session_id=str(kept.session.id)).output == "Ready."
+        asked = next(request for request in stand_in.steps if request.marker == "RUN-lifebehind")
         assert "The tide turns at six." in asked.text
         client.close()
