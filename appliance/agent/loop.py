@@ -48,9 +48,13 @@ from appliance.errors import (
 from appliance.events import Charge
 from appliance.models.addresses import find_address
 from appliance.models.base import ModelRequest
+from appliance.store.answers import AnswerStore
 from appliance.words import FailureKind
 
 log = structlog.get_logger()
+
+_ON_ITS_WAY = 0.05
+"""Seconds after which a request has left, in which no model answers."""
 
 
 class Agent:
@@ -245,7 +249,7 @@ class Agent:
     async def _tracing(self) -> AsyncGenerator[None]:
         """Find out meanwhile where the values of the answer were read: no ending, whenever it comes, waits for it."""
         store = self._context.store
-        tracing = asyncio.create_task(store.trace()) if store is not None else None
+        tracing = asyncio.create_task(_trace_later(store)) if store is not None else None
         try:
             yield
         finally:
@@ -265,3 +269,9 @@ class Agent:
             await self._outlets.notice("replanning", f"{count} tries came to nothing: the agent must do otherwise.")
         elif self._progress.is_stuck and count > before:
             await self._outlets.notice("repeating", f"The agent got no further in {count} tries and is told so.")
+
+
+async def _trace_later(store: AnswerStore) -> None:
+    """Trace the store's values once the request is on its way, which they would hold up."""
+    await asyncio.sleep(_ON_ITS_WAY)
+    await store.trace()
