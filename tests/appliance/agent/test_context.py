@@ -1,10 +1,15 @@
 """What the loop does about the goal and about requests that are too long."""
 
+import asyncio
+
 import pytest
 
+from appliance.browser.connection import Browser
 from appliance.events import GoalStated, StepPlanned
 from appliance.words import Ending, FailureKind, ReceiptStatus
-from tests.appliance.agent.conftest import Finish
+from tests.appliance.agent.conftest import Finish, Prepare, Work
+from tests.schemas import NUMBER
+from tests.site import Site
 
 DONE = {"done": {"text": "It is done."}}
 OVERFLOW = {"__overflow__": True}
@@ -67,3 +72,42 @@ async def test_a_page_that_is_too_long_to_be_extracted_is_told_to_the_model(fini
     assert outcome.is_successful
     assert work.receipts[0].status is ReceiptStatus.FAILED
     assert "too long for the model" in work.receipts[0].text
+
+
+HEIGHT = {"type": "object", "properties": {"height": NUMBER}, "required": ["height"]}
+
+
+async def until_a_summary_is_asked_for(work: Work) -> None:
+    async with asyncio.timeout(60):
+        while not [request for request in work.stand_in.requests if request.kind == "summary"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_a_run_that_is_stopped_while_its_steps_are_summed_up_hands_over_what_it_had(prepare: Prepare):
+    fill = {"set_field": {"field": "height", "value": 3.5}}
+    steps = [fill, *map(note, range(4)), OVERFLOW, DONE]
+    work = prepare({"steps": steps, "summaries": [{"__hang__": True}]}, task="3.5 m is told.", output_schema=HEIGHT)
+    running = asyncio.create_task(work.agent.run())
+    await until_a_summary_is_asked_for(work)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    outcome = work.agent.outcome_so_far()
+    assert (outcome.ending, outcome.output, outcome.is_successful) == (Ending.STOPPED, {"height": 3.5}, True)
+    assert "estimate" in outcome.summary
+    assert work.recorded.closed is not None
+
+
+async def test_a_tab_that_crashes_while_the_answer_is_asked_for_keeps_nobody_waiting(
+    prepare: Prepare, browser: Browser, site: Site
+):
+    start = {"navigate": {"url": site.url("/agent_order.html")}}
+    steps = [start, {"__delay__": 2.0, "reply": DONE}]
+    work = prepare({"steps": steps}, max_steps=2)
+    running = asyncio.create_task(work.agent.run())
+    async with asyncio.timeout(60):
+        while len(work.asked) < 2:  # noqa: ASYNC110  (the stand-in answers on threads of its own)
+            await asyncio.sleep(0.01)
+        browser.tab.post("Page.crash", {})
+        outcome = await running
+    assert (outcome.ending, outcome.output) == (Ending.DONE, "It is done."), outcome
