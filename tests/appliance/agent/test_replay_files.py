@@ -86,15 +86,19 @@ async def test_a_script_that_cannot_be_run_today_fails_and_says_so(
     assert "There is no run_code_file on this machine today" in replayed.report.actions[0].why, states(replayed)
 
 
-async def test_a_download_is_made_again_and_given_to_the_page(finish: Finish, stage: Stage, tmp_path: Path):
-    steps = [
+def handing_over(stage: Stage, file_name: str) -> list[Any]:
+    """Return the steps that download the page's report and give the file of that name to the page."""
+    return [
         {"navigate": {"url": stage.site.url("/act_leaving.html")}},
         {"click": {"index": {"text": "Report"}}},
         {"wait_for": {"download": True}},
-        {"upload_file": {"index": {"label": "File"}, "path": "report.csv"}},
+        {"upload_file": {"index": {"label": "File"}, "path": file_name}},
         DONE,
     ]
-    first, work = await finish(steps)
+
+
+async def test_a_download_is_made_again_and_given_to_the_page(finish: Finish, stage: Stage, tmp_path: Path):
+    first, work = await finish(handing_over(stage, "report.csv"))
     assert first.is_successful
     replayed = await again(stage, tmp_path, work.recorded)
     assert replayed.report.completion is Completion.COMPLETE, states(replayed)
@@ -124,14 +128,7 @@ async def test_a_download_that_was_complete_then_is_waited_for_before_it_is_give
 async def test_a_file_that_has_another_number_today_is_given(finish: Finish, stage: Stage, tmp_path: Path):
     (tmp_path / "first").mkdir(exist_ok=True)
     (tmp_path / "first" / "report.csv").write_text("of an earlier run")
-    steps = [
-        {"navigate": {"url": stage.site.url("/act_leaving.html")}},
-        {"click": {"index": {"text": "Report"}}},
-        {"wait_for": {"download": True}},
-        {"upload_file": {"index": {"label": "File"}, "path": "report(1).csv"}},
-        DONE,
-    ]
-    first, work = await finish(steps)
+    first, work = await finish(handing_over(stage, "report(1).csv"))
     assert first.is_successful
     replayed = await again(stage, tmp_path, work.recorded)
     assert replayed.report.completion is Completion.COMPLETE, states(replayed)
