@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
 import urllib.request
@@ -17,6 +16,8 @@ from typing import Any
 
 import httpx
 import pytest
+
+from tests.ports import find_free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("CONTAINER_DIR", "/var/tmp/pilothouse-container")) / "data"
@@ -78,9 +79,7 @@ def booted() -> Iterator[str]:
     """The address of a server in a container that was built from the working tree."""
     built = container("build")
     assert built.returncode == 0, built.stderr[-2000:]
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = find_free_ports()
     given = [f"--env={name}={value}" for name, value in SETTINGS.items()]
     command = [ROOT / "ops/container", "boot", f"--volume={ROOT}/tests:/opt/checks/tests:ro", *given]
     with subprocess.Popen(command, env=os.environ | {"PORT": str(port)}) as process:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,8 @@ from typing import Any, Self
 
 import httpx
 import psutil
+
+from tests.ports import find_free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 PILOTHOUSE = Path(sys.prefix) / "bin" / "pilothouse"
@@ -42,30 +43,12 @@ def name_of(process: psutil.Process) -> str:
         return ""
 
 
-def free_ports(count: int) -> int:
-    """Return the first of `count` free ports in a row, outside the range that outgoing connections use."""
-    first = 20_000 + (os.getpid() * 7) % 9_000
-    while not all(_is_free(first + n) for n in range(count)):
-        first += count
-    return first
-
-
 def free_displays(count: int) -> int:
     """Return the first of `count` display numbers that nobody uses."""
     first = 3_000 + (os.getpid() % 3_000) * 4
     while any(Path(f"/tmp/.X11-unix/X{first + n}").exists() for n in range(count)):
         first += 20_000
     return first
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-        return True
 
 
 @dataclass
@@ -78,7 +61,7 @@ class Instance:
 
     def __post_init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ph-sys-"))
-        self.port = free_ports(1 + 2 * self.slots)
+        self.port = find_free_ports(1 + 2 * self.slots)
         self.environment = {name: os.environ[name] for name in KEPT if name in os.environ} | {
             "DATA_DIR": str(self.folder / "data"),
             "RUN_DIR": str(self.folder / "run"),

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -16,6 +15,7 @@ from appliance.displays.layout import OPS_DIR, PoolLayout
 from appliance.displays.pool import SlotPool
 from appliance.displays.slot import Slot
 from appliance.displays.supervisor import Supervisor, SupervisorUnreachable
+from tests.ports import find_free_ports
 
 GRAB = """
 import asyncio, sys
@@ -50,21 +50,6 @@ def find_free_base(count: int = 4) -> int:
     return first
 
 
-def find_free_ports(count: int = 2) -> int:
-    """Return the first of `count` ports in a row that are free now."""
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            first = probe.getsockname()[1]
-        if all(_is_free(first + n) for n in range(count)):
-            return first
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0
-
-
 def make_layout(folder: Path, web: str = "exec sleep infinity") -> PoolLayout:
     """Return a layout in `folder` whose programs are the real ones, but the web server is the shell line `web`."""
     bin_dir = folder / "bin"
@@ -77,7 +62,7 @@ def make_layout(folder: Path, web: str = "exec sleep infinity") -> PoolLayout:
         run_dir=folder / "run",
         log_dir=folder / "logs",
         display_base=find_free_base(),
-        bridge_port_base=find_free_ports(),
+        bridge_port_base=find_free_ports(2),
         bin_dir=bin_dir,
     )
 

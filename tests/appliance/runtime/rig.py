@@ -29,12 +29,12 @@ from appliance.words import RunStatus
 from tests.appliance.displays.machine import (
     connect,
     find_free_base,
-    find_free_ports,
     free_shared_memory,
     start_supervisord,
     stop_supervisord,
     write_script,
 )
+from tests.ports import find_free_ports
 from tests.stand_in import StandIn
 
 PATIENCE = 90.0
