@@ -108,6 +108,12 @@ class CapReached(RequestRefused):
         self.reached = reached
 
 
+class StorageFull(RequestRefused):
+    """There is no room for a file, in its workspace or on the disk."""
+
+    status_code = 507
+
+
 class TooManyRequests(RequestRefused):
     """The caller has to wait; `retry_after` in seconds."""
 
