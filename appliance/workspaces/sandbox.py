@@ -22,6 +22,7 @@ from appliance.workspaces.sandbox_wire import MAX_LINE, Call, Finished, Gone, No
 CELL_SECONDS = 120.0
 SCRIPT_SECONDS = 300.0
 START_SECONDS = 20.0
+END_SECONDS = 5.0
 MOST_KEPT = 1_000_000
 """Characters that are kept of what one script prints, of its value, and of its error."""
 _AT_ONCE = 8
@@ -230,9 +231,15 @@ async def _do(wire: Wire, call: Call, functions: Functions, room: asyncio.Semaph
 
 
 async def _end(worker: _Worker) -> None:
+    """Kill the process and wait until it is gone, which takes a moment: also when cancelled, so that none is left."""
     worker.running.kill()
     worker.wire.close()
-    await worker.running.wait()
+    ending = asyncio.ensure_future(worker.running.wait())
+    try:
+        await asyncio.shield(ending)
+    except asyncio.CancelledError:
+        await asyncio.wait({ending}, timeout=END_SECONDS)
+        raise
 
 
 async def _explain(worker: _Worker, reason: str) -> str:

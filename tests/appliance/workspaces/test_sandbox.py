@@ -262,3 +262,13 @@ def test_a_script_ends_with_a_server_that_is_killed() -> None:
     while is_there(f"/proc/{scripts[0]}") and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not is_there(f"/proc/{scripts[0]}")
+
+
+async def test_a_process_is_gone_also_when_waiting_for_its_end_was_cancelled(machine: Machine) -> None:
+    pid = int(await machine.value("import os\nos.getpid()") or "0")
+    closing = asyncio.create_task(machine.sandbox.close())
+    await asyncio.sleep(0)
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    assert not is_there(f"/proc/{pid}")
