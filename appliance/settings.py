@@ -64,6 +64,9 @@ class Settings(BaseSettings):
         ge=0,
         description="Seconds after which the browser of a keep-alive session that nobody uses is closed; 0 = never.",
     )
+    workspace_max_mb: int = Field(
+        10_000, ge=1, description="Megabytes that the files of one workspace may have together."
+    )
     chromium_path: str = Field("", description="Chromium program; by default the one of the system.")
     chromium_flags: str = Field("", description="More flags for Chromium, separated by spaces.")
     chromium_sandbox: Literal["auto", "on", "off"] = Field(

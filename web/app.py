@@ -23,6 +23,7 @@ from web.screenshots import screenshots_router
 from web.signin import open_sign_ins, recognizer
 from web.static_files import StaticFiles, static_router
 from web.views import Views
+from web.workspace_links import workspace_links_router
 
 
 def create_app(appliance: Appliance) -> Litestar:
@@ -40,6 +41,7 @@ def create_app(appliance: Appliance) -> Litestar:
             answer_other_version,
             screenshots_router(settings, signer),
             file_links_router(settings, signer),
+            workspace_links_router(appliance.workspaces, signer),
             health_router(appliance),
             *page_routers(appliance, sign_ins, recognize, first_start),
             live_router(appliance, views, recognize),

@@ -1,7 +1,7 @@
 """Serves the files of sessions to whoever holds a signed link: no key, no cookie, for some minutes."""
 
 from datetime import timedelta
-from urllib.parse import quote
+from pathlib import Path
 from uuid import UUID
 
 from litestar import Router, get
@@ -19,8 +19,7 @@ LIFETIME = timedelta(minutes=15)
 
 def file_url(base_url: str, signer: Signer, session_id: UUID, path: str) -> str:
     """Return an address from which the file can be fetched for at least fifteen minutes."""
-    plain = _link_path(session_id, path)
-    return signer.link(base_url, plain, LIFETIME).replace(plain, quote(plain), 1)
+    return signer.link(base_url, _link_path(session_id, path), LIFETIME)
 
 
 def file_links_router(settings: Settings, signer: Signer) -> Router:
@@ -36,20 +35,24 @@ def file_links_router(settings: Settings, signer: Signer) -> Router:
         file = find_file(SessionFolders.of(settings, session_id), path) if is_signed else None
         if file is None:
             raise NotFoundException("The link to this file is wrong or has expired; list the session's files again.")
-        return File(
-            file,
-            filename=name,
-            # What a page or an agent wrote must never run as a page of this server.
-            media_type="application/octet-stream",
-            content_disposition_type="attachment",
-            headers={
-                "Cache-Control": "private, no-store",
-                "X-Content-Type-Options": "nosniff",
-                "Content-Security-Policy": "sandbox; default-src 'none'",
-            },
-        )
+        return as_download(file)
 
     return Router("/files", route_handlers=[send_file], include_in_schema=False)
+
+
+def as_download(file: Path) -> File:
+    """Return an answer that saves the file: what a page or an agent wrote must never run as a page of this server."""
+    return File(
+        file,
+        filename=file.name,
+        media_type="application/octet-stream",
+        content_disposition_type="attachment",
+        headers={
+            "Cache-Control": "private, no-store",
+            "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+        },
+    )
 
 
 def _link_path(session_id: UUID, path: str) -> str:

@@ -72,6 +72,7 @@ class SessionRecord:
     lifecycle: Lifecycle | None = None
     allowance_usd: Decimal | None = None
     is_closed: bool = False
+    workspace_id: UUID | None = None
 
     @property
     def full_state(self) -> Lifecycle | SessionStatus:
@@ -144,6 +145,25 @@ class SessionPage:
     """One page of the session list, newest first."""
 
     sessions: tuple[SessionRecord, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class WorkspaceRecord:
+    """A workspace of a team."""
+
+    id: UUID
+    team_id: UUID
+    name: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True)
+class WorkspacePage:
+    """One page of the workspaces, newest first."""
+
+    workspaces: tuple[WorkspaceRecord, ...]
     total: int
 
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, select
 from appliance.errors import NotFound
 from appliance.events import TokenCount
 from appliance.persistence.columns import utc_now
+from appliance.persistence.prepared import Prepared
 from appliance.persistence.queue import find_positions
 from appliance.persistence.records import FieldWarning, SessionPage, SessionRecord
 from appliance.persistence.tables import runs, sessions
@@ -87,6 +89,7 @@ async def add_session(transaction: Transaction, session: SessionRecord) -> None:
             lifecycle=session.lifecycle,
             allowance_usd=session.allowance_usd,
             is_closed=session.is_closed,
+            workspace_id=session.workspace_id,
             **token_values(session.tokens),
         )
     )
@@ -169,8 +172,7 @@ def token_values(tokens: TokenCount) -> dict[str, int]:
 
 
 async def _update(transaction: Transaction, session_id: UUID, values: dict[str, Any]) -> None:
-    statement = _CHANGE_COUNTING if "more_steps" in values else _CHANGE
-    result = await transaction.execute(statement, {**values, "changed": session_id})
+    result = await transaction.execute(_prepare_change(*values), {**values, "changed": session_id})
     if result.rowcount == 0:
         raise NotFound("Session not found")
 
@@ -180,6 +182,13 @@ _FIND = select(sessions).where(sessions.c.id == bindparam("wanted"), _IS_ALIVE)
 _FIND_TEAM = select(sessions.c.team_id).where(sessions.c.id == bindparam("wanted"))
 _CHANGE = update(sessions).where(sessions.c.id == bindparam("changed"), _IS_ALIVE)
 _CHANGE_COUNTING = _CHANGE.values(step_count=sessions.c.step_count + bindparam("more_steps"))
+
+
+@lru_cache(256)
+def _prepare_change(*names: str) -> Prepared:
+    if "more_steps" not in names:
+        return Prepared(_CHANGE, *names)
+    return Prepared(_CHANGE_COUNTING, *(name for name in names if name != "more_steps"))
 
 
 def _is_shell() -> ColumnElement[bool]:
@@ -232,4 +241,5 @@ def _to_record(row: Row[Any], queue_position: int | None) -> SessionRecord:
         lifecycle=row.lifecycle,
         allowance_usd=row.allowance_usd,
         is_closed=row.is_closed,
+        workspace_id=row.workspace_id,
     )

@@ -33,6 +33,7 @@ from appliance.runtime.secret import read_secret
 from appliance.runtime.sessions import Sessions
 from appliance.runtime.treasury import Treasury
 from appliance.runtime.usage import Usage
+from appliance.runtime.workspaces import Workspaces
 from appliance.settings import Settings
 from appliance.workspaces.sandboxes import Sandboxes
 
@@ -54,6 +55,7 @@ class Appliance:
     replays: Replays
     caps: Caps
     usage: Usage
+    workspaces: Workspaces
     provider_keys: ProviderKeys
     signer: Signer
     secret: bytes
@@ -79,6 +81,8 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
         checking = asyncio.create_task(equipment.sandboxes.why_not(), name="trying the sandbox")
         undo.push_async_callback(_give_up, checking)
         await recover(equipment)
+        workspaces = Workspaces(settings, database)
+        await workspaces.sweep()
         dispatcher = Dispatcher(equipment)
         dispatcher.start()
         undo.push_async_callback(dispatcher.close)
@@ -102,6 +106,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             caps=Caps(database),
             replays=Replays(settings, database, equipment.hub, dispatcher, equipment.keys),
             usage=Usage(database),
+            workspaces=workspaces,
             provider_keys=equipment.keys,
             signer=Signer(secret),
             secret=secret,

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
 from uuid import UUID
 
 LIVE_LIFETIME = timedelta(days=1)
@@ -29,13 +30,17 @@ class Signer:
         return genuine and (now or datetime.now(UTC)).timestamp() < int(seconds)
 
     def link(self, base_url: str, path: str, lifetime: timedelta) -> str:
-        """Return the absolute address of `path` with its token, good for at least `lifetime`.
+        """Return the absolute address of `path`, which is quoted here, with a token good for at least `lifetime`."""
+        return f"{base_url}{quote(path)}?token={self.token(path, lifetime)}"
+
+    def token(self, path: str, lifetime: timedelta) -> str:
+        """Return a token for `path` that is good for at least `lifetime`.
 
         The expiry is rounded up so that the same link comes out for a good part of its life, and can be cached.
         """
         step = max(1, int(lifetime.total_seconds()))
         seconds = (int(datetime.now(UTC).timestamp()) // step + 2) * step
-        return f"{base_url}{path}?token={self.sign(path, datetime.fromtimestamp(seconds, UTC))}"
+        return self.sign(path, datetime.fromtimestamp(seconds, UTC))
 
     def _mac(self, path: str, seconds: int) -> str:
         digest = hmac.digest(self._key, f"{seconds}\n{path}".encode(), hashlib.sha256)

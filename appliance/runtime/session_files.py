@@ -2,28 +2,19 @@
 
 import os
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from appliance.runtime.folders import SessionFolders
+from appliance.workspaces.workspace import StoredFile
 
 _UNFINISHED = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """The name of a download until it is complete."""
 
 
-@dataclass(frozen=True)
-class SessionFile:
-    """One file: its path among the session's files, such as `downloads/report.csv`, and its size in bytes."""
-
-    path: str
-    size: int
-    modified: datetime
-
-
-def list_files(folders: SessionFolders) -> tuple[SessionFile, ...]:
-    """Return the files by path; links and files that are still being written are none."""
-    found: list[SessionFile] = []
+def list_files(folders: SessionFolders) -> tuple[StoredFile, ...]:
+    """Return the files by path, such as `downloads/report.csv`; links and unfinished files are none."""
+    found: list[StoredFile] = []
     for name, folder in _shown(folders).items():
         if not folder.is_dir():
             continue
@@ -32,7 +23,7 @@ def list_files(folders: SessionFolders) -> tuple[SessionFile, ...]:
                 continue
             facts = entry.stat(follow_symlinks=False)
             modified = datetime.fromtimestamp(facts.st_mtime, UTC)
-            found.append(SessionFile(f"{name}/{entry.name}", facts.st_size, modified))
+            found.append(StoredFile(f"{name}/{entry.name}", facts.st_size, modified))
     return tuple(sorted(found, key=lambda file: file.path))
 
 

@@ -23,8 +23,8 @@ _NO_SUCH_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EISDIR)
 
 
 @dataclass(frozen=True)
-class WorkspaceFile:
-    """One file: its `/`-separated path in the workspace, its size in bytes, when it was last changed (aware)."""
+class StoredFile:
+    """One file: its `/`-separated path, relative to all; its size in bytes; when it was last changed (aware)."""
 
     path: str
     size: int
@@ -42,7 +42,7 @@ class Workspace:
         self.max_bytes = max_bytes
         self._arriving = root / "arriving"
 
-    def list_files(self, prefix: str = "") -> tuple[WorkspaceFile, ...]:
+    def list_files(self, prefix: str = "") -> tuple[StoredFile, ...]:
         """Return the files whose paths begin with the text `prefix`, by path."""
         return tuple(sorted(self._walk(self.files, "", prefix), key=lambda file: file.path))
 
@@ -62,6 +62,11 @@ class Workspace:
             os.close(descriptor)
             raise NotFound("File not found")
         return os.fdopen(descriptor, "rb")
+
+    def locate(self, path: str) -> Path:
+        """Return where a file lies; raises as `open` does."""
+        self.open(path).close()
+        return self.files / clean_path(path)
 
     def delete(self, path: str) -> None:
         """Delete a file and the folders that it leaves empty; raises NotFound, RequestInvalid."""
@@ -137,7 +142,7 @@ class Workspace:
             for descriptor in opened:
                 os.close(descriptor)
 
-    def _walk(self, folder: Path, path: str, prefix: str) -> Iterator[WorkspaceFile]:
+    def _walk(self, folder: Path, path: str, prefix: str) -> Iterator[StoredFile]:
         try:
             entries = list(os.scandir(folder))
         except (FileNotFoundError, NotADirectoryError):
@@ -151,7 +156,7 @@ class Workspace:
             elif here.startswith(prefix) and entry.is_file(follow_symlinks=False):
                 with suppress(FileNotFoundError):
                     facts = entry.stat(follow_symlinks=False)
-                    yield WorkspaceFile(here, facts.st_size, datetime.fromtimestamp(facts.st_mtime, UTC))
+                    yield StoredFile(here, facts.st_size, datetime.fromtimestamp(facts.st_mtime, UTC))
 
 
 class Arrival:

@@ -13,6 +13,7 @@ from appliance.persistence.tables.sessions import sessions
 from appliance.persistence.tables.steps import steps
 from appliance.persistence.tables.teams import teams
 from appliance.persistence.tables.users import users
+from appliance.persistence.tables.workspaces import workspaces
 
 __all__ = [
     "api_keys",
@@ -29,4 +30,5 @@ __all__ = [
     "steps",
     "teams",
     "users",
+    "workspaces",
 ]

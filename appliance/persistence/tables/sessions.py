@@ -44,6 +44,7 @@ sessions = Table(
     Column("updated_at", Moment, nullable=False),
     Column("deleted_at", Moment),
     Column("team_id", Uuid),
+    Column("workspace_id", Uuid),
     Column("lifecycle", Word(Lifecycle)),
     Column("allowance_usd", ExactDecimal),
     Column("is_closed", Boolean, nullable=False, server_default="0"),

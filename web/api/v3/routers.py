@@ -25,6 +25,17 @@ from web.api.v3.sessions import (
     stop_session,
 )
 from web.api.v3.usage import get_usage
+from web.api.v3.workspaces import (
+    create_workspace,
+    delete_workspace,
+    delete_workspace_file,
+    get_workspace,
+    get_workspace_size,
+    list_workspace_files,
+    list_workspaces,
+    update_workspace,
+    upload_workspace_files,
+)
 from web.auth import KeyGate, provide_payer
 
 _HANDLERS = (
@@ -47,6 +58,15 @@ _HANDLERS = (
     set_budget,
     raise_budget,
     remove_budget,
+    create_workspace,
+    list_workspaces,
+    get_workspace,
+    update_workspace,
+    delete_workspace,
+    list_workspace_files,
+    upload_workspace_files,
+    delete_workspace_file,
+    get_workspace_size,
 )
 _METHODS: list[Method] = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -66,6 +86,7 @@ def v3_routers(appliance: Appliance, renderer: Renderer, gate: KeyGate) -> list[
                 "replays": Provide(lambda: appliance.replays, sync_to_thread=False),
                 "caps": Provide(lambda: appliance.caps, sync_to_thread=False),
                 "usage": Provide(lambda: appliance.usage, sync_to_thread=False),
+                "workspaces": Provide(lambda: appliance.workspaces, sync_to_thread=False),
                 "hub": Provide(lambda: appliance.hub, sync_to_thread=False),
                 "own_settings": Provide(lambda: appliance.settings, sync_to_thread=False),
                 "payer": Provide(provide_payer, sync_to_thread=False),

@@ -1,0 +1,90 @@
+"""What can be done with workspaces: made, looked at, renamed, deleted, and their files read and written."""
+
+import asyncio
+from uuid import UUID
+
+from appliance.errors import RequestInvalid
+from appliance.persistence import workspaces as rows
+from appliance.persistence.database import Database, Transaction
+from appliance.persistence.records import WorkspacePage, WorkspaceRecord
+from appliance.persistence.teams import find_first_team
+from appliance.settings import Settings
+from appliance.workspaces.workspace import Workspace
+
+LONGEST_NAME = 100
+
+
+class Workspaces:
+    """The use cases. With a `team_id` only that team's workspaces are there; unknown ids raise NotFound everywhere."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._root = settings.data_dir.absolute() / "workspaces"
+        self._max_bytes = settings.workspace_max_mb * 1_000_000
+        self._database = database
+
+    async def create(self, name: str | None, team_id: UUID | None) -> WorkspaceRecord:
+        """Make an empty workspace, of the first team unless another is named; raises RequestInvalid for its name."""
+        name = _clean(name)
+
+        async def write(transaction: Transaction) -> WorkspaceRecord:
+            owner = team_id or (await find_first_team(transaction)).id
+            return await rows.add_workspace(transaction, owner, name)
+
+        return await self._database.writer.submit(write)
+
+    async def list_page(self, page: int, page_size: int, team_id: UUID | None) -> WorkspacePage:
+        """Return one page, newest first; a page past the end is empty."""
+        async with self._database.read() as transaction:
+            return await rows.list_workspaces(transaction, page=page, page_size=page_size, team_id=team_id)
+
+    async def find(self, workspace_id: UUID, team_id: UUID | None) -> WorkspaceRecord:
+        """Return the workspace."""
+        async with self._database.read() as transaction:
+            return await rows.find_workspace(transaction, workspace_id, team_id)
+
+    async def rename(self, workspace_id: UUID, name: str | None, team_id: UUID | None) -> WorkspaceRecord:
+        """Give it another name, or none; raises RequestInvalid for an unusable one."""
+        name = _clean(name)
+
+        async def write(transaction: Transaction) -> WorkspaceRecord:
+            return await rows.rename_workspace(transaction, workspace_id, team_id, name)
+
+        return await self._database.writer.submit(write)
+
+    async def delete(self, workspace_id: UUID, team_id: UUID | None) -> None:
+        """Delete the workspace with its files; runs that work in it go on and find it empty."""
+
+        async def write(transaction: Transaction) -> None:
+            await rows.delete_workspace(transaction, workspace_id, team_id)
+
+        await self._database.writer.submit(write)
+        await asyncio.to_thread(self.files_of(workspace_id).destroy)
+
+    async def open(self, workspace_id: UUID, team_id: UUID | None) -> Workspace:
+        """Return the files of a workspace that is there."""
+        await self.find(workspace_id, team_id)
+        return self.files_of(workspace_id)
+
+    def files_of(self, workspace_id: UUID) -> Workspace:
+        """Return the files of a workspace that is known to be there, or was."""
+        return Workspace(self._root / str(workspace_id), self._max_bytes)
+
+    async def sweep(self) -> None:
+        """Delete folders whose workspace is gone, as after a crash between deleting the one and the other."""
+        async with self._database.read() as transaction:
+            known = {str(workspace_id) for workspace_id in await rows.list_workspace_ids(transaction)}
+
+        def clear() -> None:
+            for folder in self._root.glob("*"):
+                if folder.name not in known:
+                    Workspace(folder, 0).destroy()
+
+        await asyncio.to_thread(clear)
+
+
+def _clean(name: str | None) -> str | None:
+    if name is None or not name.strip():
+        return None
+    if len(name) > LONGEST_NAME:
+        raise RequestInvalid(f"A name has at most {LONGEST_NAME} characters; shorten it.", "body", "name")
+    return name.strip()
