@@ -5,11 +5,12 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, and_, case, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, case, delete, func, insert, or_, select, update
 
 from appliance.errors import NotFound
 from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
+from appliance.persistence.prepared import Prepared
 from appliance.persistence.records import CapRecord, Payer
 from appliance.persistence.tables import api_keys, cap_alerts, caps, members, teams, users
 from appliance.persistence.transaction import Transaction
@@ -56,10 +57,8 @@ async def list_caps(transaction: Transaction) -> tuple[CapRecord, ...]:
 
 async def list_caps_of(transaction: Transaction, payer: Payer) -> tuple[CapRecord, ...]:
     """Return the caps that bind who pays: those of key, member, team and instance."""
-    ids = ((CapScope.KEY, payer.key_id), (CapScope.MEMBER, payer.user_id), (CapScope.TEAM, payer.team_id))
-    own = [_is(scope, subject_id) for scope, subject_id in ids if subject_id is not None]
-    rows = await transaction.execute(_named(or_(_is(CapScope.INSTANCE, None), *own)))
-    return tuple(_to_record(row) for row in rows)
+    ids = {"key_id": payer.key_id, "user_id": payer.user_id, "team_id": payer.team_id}
+    return tuple(_to_record(row) for row in await transaction.execute(_LIST_OF, ids))
 
 
 async def list_caps_in(transaction: Transaction, team_id: UUID) -> tuple[CapRecord, ...]:
@@ -90,8 +89,8 @@ async def remove_cap(transaction: Transaction, cap_id: UUID) -> None:
 
 async def list_marks(transaction: Transaction, cap_id: UUID, window_start: datetime) -> frozenset[int]:
     """Return the marks that the cap has told of in its window."""
-    told = select(cap_alerts.c.percent).where(cap_alerts.c.cap_id == cap_id, cap_alerts.c.window_start == window_start)
-    return frozenset(row.percent for row in await transaction.execute(told))
+    window = {"cap": cap_id, "start": window_start}
+    return frozenset(row.percent for row in await transaction.execute(_MARKS, window))
 
 
 async def add_alert(
@@ -145,6 +144,23 @@ def _named(*conditions: ColumnElement[bool]) -> Select[Any]:
         caps, func.coalesce(name, "").label("subject_name"), func.coalesce(zone, first, "UTC").label("time_zone")
     )
     return named.where(and_(True, *conditions)).order_by(caps.c.created_at, caps.c.id)
+
+
+_LIST_OF = Prepared(
+    _named(
+        or_(
+            _is(CapScope.INSTANCE, None),
+            and_(caps.c.scope == CapScope.KEY, caps.c.subject_id == bindparam("key_id")),
+            and_(caps.c.scope == CapScope.MEMBER, caps.c.subject_id == bindparam("user_id")),
+            and_(caps.c.scope == CapScope.TEAM, caps.c.subject_id == bindparam("team_id")),
+        )
+    )
+)
+_MARKS = Prepared(
+    select(cap_alerts.c.percent).where(
+        cap_alerts.c.cap_id == bindparam("cap"), cap_alerts.c.window_start == bindparam("start")
+    )
+)
 
 
 def _to_record(row: Row[Any]) -> CapRecord:

@@ -9,37 +9,33 @@ from appliance.errors import NotFound, RequestRefused
 from appliance.events import FeedEvent, decode_event, encode_event
 from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
+from appliance.persistence.prepared import Prepared
 from appliance.persistence.records import EventPage, EventRecord
 from appliance.persistence.tables import events
 from appliance.persistence.transaction import Transaction
 
-_LAST = select(func.max(events.c.sequence)).where(events.c.session_id == bindparam("of"))
-_NEW = insert(events)
+_LAST = select(func.coalesce(func.max(events.c.sequence), 0)).where(events.c.session_id == bindparam("of"))
+_NEW = Prepared(
+    insert(events).values(sequence=_LAST.scalar_subquery() + 1).returning(events.c.sequence),
+    *("session_id", "id", "run_id", "created_at", "body"),
+)
 
 
 async def append_event(
     transaction: Transaction, session_id: UUID, run_id: UUID | None, event: FeedEvent
 ) -> EventRecord:
     """Write the event as the newest of the session's feed and return it with its number."""
-    last = await transaction.scalar(_LAST, {"of": session_id})
-    record = EventRecord(
-        id=new_id(),
-        session_id=session_id,
-        run_id=run_id,
-        sequence=(last or 0) + 1,
-        created_at=utc_now(),
-        event=event,
-    )
+    event_id, now = new_id(), utc_now()
     values = {
+        "of": session_id,
         "session_id": session_id,
-        "sequence": record.sequence,
-        "id": record.id,
+        "id": event_id,
         "run_id": run_id,
-        "created_at": record.created_at,
+        "created_at": now,
         "body": encode_event(event),
     }
-    await transaction.execute(_NEW, values)
-    return record
+    sequence: int = await transaction.scalar(_NEW, values)
+    return EventRecord(event_id, session_id, run_id, sequence, now, event)
 
 
 async def read_events(

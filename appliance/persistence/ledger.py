@@ -9,11 +9,12 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Table, and_, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, Table, Update, and_, bindparam, func, insert, select, update
 
 from appliance.errors import NotFound
 from appliance.events import Charge, TokenCount, cost_of, services_of, tokens_of
 from appliance.persistence.columns import utc_now
+from appliance.persistence.prepared import Prepared
 from appliance.persistence.records import ChargeRecord, Payer
 from appliance.persistence.sessions import token_values
 from appliance.persistence.tables import ledger, runs, sessions
@@ -21,6 +22,18 @@ from appliance.persistence.transaction import Transaction
 from appliance.words import CapScope
 
 _SUBJECTS = {CapScope.KEY: ledger.c.key_id, CapScope.MEMBER: ledger.c.user_id, CapScope.TEAM: ledger.c.team_id}
+_TOTALS = (*token_values(TokenCount()), "cost_usd", "services_usd")
+
+
+def _add_to(table: Table) -> Update:
+    """Return the change of a row's totals, for the row whose id is `charged`, by amounts named `more_…`."""
+    more = {name: table.c[name] + bindparam(f"more_{name}") for name in _TOTALS}
+    return update(table).where(table.c.id == bindparam("charged")).values(more)
+
+
+_ADD_TO_RUN = Prepared(_add_to(runs).returning(runs.c.team_id, runs.c.user_id, runs.c.key_id))
+_ADD_TO_SESSION = Prepared(_add_to(sessions))
+_NEW = Prepared(insert(ledger), *(column.name for column in ledger.c if column.name != "number"))
 
 
 async def add_charges(
@@ -34,11 +47,18 @@ async def add_charges(
     """
     if not charges:
         return None
-    payer, now = await _add_to_run(transaction, run_id, charges), utc_now()
-    of_session = update(sessions).where(sessions.c.id == session_id)
-    await transaction.execute(of_session.values(_sums(sessions, charges)))
-    rows = [
-        {
+    more = {
+        **{f"more_{name}": count for name, count in token_values(tokens_of(charges)).items()},
+        "more_cost_usd": cost_of(charges),
+        "more_services_usd": services_of(charges),
+    }
+    payer = (await transaction.execute(_ADD_TO_RUN, {"charged": run_id, **more})).first()
+    if payer is None:
+        raise NotFound("Run not found")
+    await transaction.execute(_ADD_TO_SESSION, {"charged": session_id, **more})
+    now = utc_now()
+    for charge in charges:
+        row = {
             "at": now,
             "team_id": payer.team_id,
             "user_id": payer.user_id,
@@ -52,9 +72,7 @@ async def add_charges(
             "price_version": charge.price_version,
             **token_values(charge.tokens),
         }
-        for charge in charges
-    ]
-    await transaction.execute(insert(ledger).values(rows))
+        await transaction.execute(_NEW, row)
     return Payer(payer.team_id, payer.user_id, payer.key_id) if payer.team_id else None
 
 
@@ -101,21 +119,6 @@ def in_window(since: datetime | None, until: datetime | None) -> list[ColumnElem
     if until is not None:
         conditions.append(ledger.c.at < until)
     return conditions
-
-
-async def _add_to_run(transaction: Transaction, run_id: UUID, charges: Sequence[Charge]) -> Row[Any]:
-    """Add the charges to the run's totals and return the ids of team, member and key that pay for it."""
-    changed = update(runs).where(runs.c.id == run_id).values(_sums(runs, charges))
-    row = (await transaction.execute(changed.returning(runs.c.team_id, runs.c.user_id, runs.c.key_id))).first()
-    if row is None:
-        raise NotFound("Run not found")
-    return row
-
-
-def _sums(table: Table, charges: Sequence[Charge]) -> dict[str, Any]:
-    """Return the totals of a table that has them, as they are with the charges."""
-    more = {**token_values(tokens_of(charges)), "cost_usd": cost_of(charges), "services_usd": services_of(charges)}
-    return {name: table.c[name] + amount for name, amount in more.items()}
 
 
 def _to_record(row: Row[Any]) -> ChargeRecord:

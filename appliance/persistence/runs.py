@@ -1,6 +1,7 @@
 """Reads and changes run rows: the tasks of a session in the order they were given."""
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from appliance.errors import NotFound
 from appliance.events import TokenCount
 from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
+from appliance.persistence.prepared import Prepared
 from appliance.persistence.records import Payer, ReplaySource, RunRecord
 from appliance.persistence.tables import runs
 from appliance.persistence.transaction import Transaction
@@ -77,12 +79,17 @@ async def add_run(
 
 async def change_run(transaction: Transaction, run_id: UUID, **changes: Unpack[RunChanges]) -> None:
     """Apply the changes; raises NotFound when there is no such run."""
-    result = await transaction.execute(update(runs).where(runs.c.id == run_id).values(changes))
+    result = await transaction.execute(_prepare_change(*changes), {**changes, "changed": run_id})
     if result.rowcount == 0:
         raise NotFound("Run not found")
 
 
-_ONE_STEP_MORE = update(runs).where(runs.c.id == bindparam("run")).values(step_count=runs.c.step_count + 1)
+@lru_cache(64)
+def _prepare_change(*names: str) -> Prepared:
+    return Prepared(update(runs).where(runs.c.id == bindparam("changed")), *names)
+
+
+_ONE_STEP_MORE = Prepared(update(runs).where(runs.c.id == bindparam("run")).values(step_count=runs.c.step_count + 1))
 
 
 async def count_step(transaction: Transaction, run_id: UUID) -> None:

@@ -4,15 +4,26 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Row, bindparam, insert, select, update
 
 from appliance.events import TokenCount
+from appliance.persistence.prepared import Prepared
 from appliance.persistence.records import StepRecord
 from appliance.persistence.sessions import token_values
 from appliance.persistence.tables import steps
 from appliance.persistence.transaction import Transaction
 
-_NEW = insert(steps)
+_TOKENS = tuple(token_values(TokenCount()))
+_NEW = Prepared(
+    insert(steps),
+    *("run_id", "number", "created_at", "url", "title", "screenshot", "cost_usd", "observe_ms", "think_ms", *_TOKENS),
+)
+# What is added as unknown makes the sum unknown, as in SQL.
+_ADD = Prepared(
+    update(steps)
+    .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("step"))
+    .values({name: steps.c[name] + bindparam(f"more_{name}") for name in (*_TOKENS, "cost_usd")})
+)
 
 
 async def add_step(transaction: Transaction, step: StepRecord) -> None:
@@ -36,9 +47,9 @@ async def add_to_step(
     transaction: Transaction, run_id: UUID, number: int, tokens: TokenCount, cost_usd: Decimal | None
 ) -> None:
     """Add to what a step used, as for model calls of its actions; an unknown price makes the step's cost unknown."""
-    more = {name: steps.c[name] + count for name, count in token_values(tokens).items()}
-    step = update(steps).where(steps.c.run_id == run_id, steps.c.number == number)
-    await transaction.execute(step.values(**more, cost_usd=None if cost_usd is None else steps.c.cost_usd + cost_usd))
+    values = {"run": run_id, "step": number, "more_cost_usd": cost_usd}
+    more = {f"more_{name}": count for name, count in token_values(tokens).items()}
+    await transaction.execute(_ADD, {**values, **more})
 
 
 async def list_steps(transaction: Transaction, run_id: UUID) -> tuple[StepRecord, ...]:

@@ -5,6 +5,7 @@ result only after the commit, hence a signal sent afterwards never announces a r
 """
 
 import asyncio
+import sqlite3
 from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -95,23 +96,24 @@ class Writer:
         """Write and commit the batch in the writer's thread; each order then has its result or error."""
         try:
             with self._engine.begin() as connection:
+                driver: Any = connection.connection.driver_connection
                 for order in batch:
-                    _write_in_savepoint(connection, order)
+                    _write_in_savepoint(connection, driver.execute, order)
         except Exception as error:
-            fault = explain(error) if isinstance(error, OperationalError) else error
+            fault = explain(error) if isinstance(error, OperationalError | sqlite3.OperationalError) else error
             for order in batch:
                 order.error = order.error or fault
 
 
-def _write_in_savepoint(connection: Connection, order: _Order) -> None:
-    # In plain words, since the library's own savepoints take as long as the work between them.
-    connection.exec_driver_sql("SAVEPOINT work")
+def _write_in_savepoint(connection: Connection, execute: Callable[[str], Any], order: _Order) -> None:
+    # Straight to the driver, since the library's own savepoints take as long as the work between them.
+    execute("SAVEPOINT work")
     try:
         order.result = _run_to_end(order.work(DirectTransaction(connection)))
     except Exception as error:
         order.error = error
-        connection.exec_driver_sql("ROLLBACK TO work")
-    connection.exec_driver_sql("RELEASE work")
+        execute("ROLLBACK TO work")
+    execute("RELEASE work")
 
 
 def _run_to_end(work: Coroutine[Any, Any, T]) -> T:
