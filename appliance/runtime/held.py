@@ -11,7 +11,7 @@ import structlog
 from appliance.browser.connection import Browser
 from appliance.browser.relay import Relay
 from appliance.displays.slot import Slot
-from appliance.errors import BrowserLost
+from appliance.errors import BrowserLost, BrowserUnavailable
 from appliance.persistence.records import SessionRecord
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders
@@ -63,19 +63,23 @@ class HeldBrowser:
         """Return once there is a living browser on a display of `screen` pixels, width and height.
 
         One that is there or just being started is taken as it is, if it fits; otherwise it is started anew, also when
-        its pages may show a secret that is not `hidden` any more. Raises BrowserUnavailable or another MachineFault;
-        what was begun is undone by `close`.
+        its pages may show a secret that is not `hidden` any more. Where the display ends under the start, there is one
+        more on a fresh one. Raises BrowserUnavailable or another MachineFault; what was begun is undone by `close`.
         """
         is_there = self.is_usable or self._is_opening
         fits = self._screen == screen and self._hidden <= hidden
         self._hidden = hidden
         if not (is_there and fits):
-            await self._undo_all()
             self._screen = screen
-            self._opening = asyncio.create_task(self._open(), name=f"opening slot {self.slot.number}")
-        if self._opening is not None:
-            # Whoever stops waiting must not take the browser from another; `close` ends the start.
-            await asyncio.shield(self._opening)
+            await self._start()
+        try:
+            await self._started()
+        except BrowserUnavailable:
+            if await self._equipment.pool.is_display_up(self.slot):
+                raise
+            log.warning("the display ended while the browser started; both are started anew", slot=self.slot.number)
+            await self._start()
+            await self._started()
 
     async def adopt(self, session: SessionRecord) -> None:
         """Work for this session: in its allowed domains only, and with its folder for downloads.
@@ -113,6 +117,15 @@ class HeldBrowser:
     @property
     def _is_opening(self) -> bool:
         return self._opening is not None and not self._opening.done()
+
+    async def _start(self) -> None:
+        await self._undo_all()
+        self._opening = asyncio.create_task(self._open(), name=f"opening slot {self.slot.number}")
+
+    async def _started(self) -> None:
+        if self._opening is not None:
+            # Whoever stops waiting must not take the browser from another; `close` ends the start.
+            await asyncio.shield(self._opening)
 
     async def _undo_all(self) -> None:
         opening, self._opening = self._opening, None

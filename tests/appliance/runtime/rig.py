@@ -91,8 +91,7 @@ class Rig:
     def chromiums(self) -> list[psutil.Process]:
         """Return the browsers of this rig, without the processes that they start themselves."""
         mark = f"--user-data-dir={browsers_dir(self.equipment.settings)}"
-        children = psutil.Process().children(recursive=True)
-        return [process for process in children if _is_browser(process, mark)]
+        return [process for process in psutil.Process().children() if _is_browser(process, mark)]
 
     def displays(self) -> list[psutil.Process]:
         found = psutil.Process(self.supervisord.pid).children(recursive=True)
@@ -112,8 +111,7 @@ def _words(process: psutil.Process) -> list[str]:
 
 
 def _is_browser(process: psutil.Process, mark: str) -> bool:
-    words = _words(process)
-    return any(word.startswith(mark) for word in words) and not any(word.startswith("--type=") for word in words)
+    return any(word.startswith(mark) for word in _words(process))
 
 
 @asynccontextmanager

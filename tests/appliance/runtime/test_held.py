@@ -6,6 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from appliance.browser.chromium import find_chromium
 from appliance.errors import ActionRefused, BrowserUnavailable
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database
@@ -14,6 +15,7 @@ from appliance.persistence.records import SessionRecord
 from appliance.runtime.folders import SessionFolders, browsers_dir
 from appliance.runtime.held import SCREEN, HeldBrowser, screen_of
 from appliance.words import SessionStatus
+from tests.appliance.displays.machine import write_script
 from tests.appliance.runtime.rig import Rig, open_rig
 from tests.site import Site
 
@@ -54,6 +56,21 @@ async def test_a_browser_opens_without_a_session_and_leaves_nothing_behind(rig: 
     assert not held.is_usable
     assert not _is_left(rig)
     assert rig.equipment.pool.free == 1
+
+
+async def test_a_display_that_ends_under_the_start_is_started_anew_with_the_browser(tmp_path: Path, database: Database):
+    program = tmp_path / "chromium"
+    killing = f'[ -e {tmp_path}/killed ] || {{ touch {tmp_path}/killed; pkill -KILL -f "^Xvfb $DISPLAY "; }}'
+    write_script(program, f'{killing}; exec {find_chromium()} "$@"')
+    async with open_rig(tmp_path, database, chromium_path=str(program)) as rig:
+        slot = rig.equipment.pool.try_lease()
+        assert slot is not None
+        held = HeldBrowser(rig.equipment, slot)
+        await held.open()
+        assert held.is_usable
+        assert (tmp_path / "killed").exists()
+        assert len(rig.chromiums()) == len(rig.displays()) == 1
+        await held.close()
 
 
 async def test_a_browser_is_closed_in_the_middle_of_its_start(rig: Rig, held: HeldBrowser):
