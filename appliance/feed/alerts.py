@@ -7,7 +7,7 @@ import structlog
 
 from appliance.events import Notice
 from appliance.money.caps import SOFT_MARK, Gauge
-from appliance.money.measuring import measure
+from appliance.money.measuring import keep, measure
 from appliance.money.sentences import say_alert
 from appliance.persistence.caps import add_alert, list_caps_of, list_marks
 from appliance.persistence.columns import utc_now
@@ -20,8 +20,9 @@ log = structlog.get_logger()
 
 async def tell_alerts(transaction: Transaction, session_id: UUID, run_id: UUID, payer: Payer) -> None:
     """Write the alerts that are due now that charges of the run are in the ledger, and a notice of each."""
-    caps = await list_caps_of(transaction, payer)
-    for gauge in await measure(transaction, caps, utc_now()) if caps else ():
+    gauges = await measure(transaction, await list_caps_of(transaction, payer), utc_now())
+    await keep(transaction, gauges)
+    for gauge in gauges:
         marks = gauge.marks()
         if not marks:
             continue

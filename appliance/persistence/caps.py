@@ -57,8 +57,7 @@ async def list_caps(transaction: Transaction) -> tuple[CapRecord, ...]:
 
 async def list_caps_of(transaction: Transaction, payer: Payer) -> tuple[CapRecord, ...]:
     """Return the caps that bind who pays: those of key, member, team and instance."""
-    ids = {"key_id": payer.key_id, "user_id": payer.user_id, "team_id": payer.team_id}
-    return tuple(_to_record(row) for row in await transaction.execute(_LIST_OF, ids))
+    return tuple(_to_record(row) for row in await transaction.execute(_LIST_OF, _ids(payer)))
 
 
 async def list_caps_in(transaction: Transaction, team_id: UUID) -> tuple[CapRecord, ...]:
@@ -85,6 +84,20 @@ async def remove_cap(transaction: Transaction, cap_id: UUID) -> None:
     await transaction.execute(delete(cap_alerts).where(cap_alerts.c.cap_id == cap_id))
     if (await transaction.execute(delete(caps).where(caps.c.id == cap_id))).rowcount == 0:
         raise NotFound("Budget not found")
+
+
+async def keep_sum(transaction: Transaction, cap_id: UUID, since: datetime, spent: Decimal) -> None:
+    """Keep what the ledger has for the cap since then; `add_to_sums` goes on with it."""
+    await transaction.execute(update(caps).where(caps.c.id == cap_id).values(kept_since=since, kept_usd=spent))
+
+
+async def add_to_sums(transaction: Transaction, payer: Payer | None, at: datetime, amount: Decimal) -> None:
+    """Add what was charged at that moment to the sums kept of the caps that bind who pays, in the same transaction.
+
+    Without a payer only the instance's caps are bound. A sum that begins later, as after the clock was set back, stays.
+    """
+    values = {"at": at, "amount": amount, **_ids(payer)}
+    await transaction.execute(_ADD_TO_SUMS, values)
 
 
 async def list_marks(transaction: Transaction, cap_id: UUID, window_start: datetime) -> frozenset[int]:
@@ -146,15 +159,25 @@ def _named(*conditions: ColumnElement[bool]) -> Select[Any]:
     return named.where(and_(True, *conditions)).order_by(caps.c.created_at, caps.c.id)
 
 
-_LIST_OF = Prepared(
-    _named(
-        or_(
-            _is(CapScope.INSTANCE, None),
-            and_(caps.c.scope == CapScope.KEY, caps.c.subject_id == bindparam("key_id")),
-            and_(caps.c.scope == CapScope.MEMBER, caps.c.subject_id == bindparam("user_id")),
-            and_(caps.c.scope == CapScope.TEAM, caps.c.subject_id == bindparam("team_id")),
-        )
-    )
+def _ids(payer: Payer | None) -> dict[str, UUID | None]:
+    """Return what `_BINDS` asks for."""
+    if payer is None:
+        return {"key_id": None, "user_id": None, "team_id": None}
+    return {"key_id": payer.key_id, "user_id": payer.user_id, "team_id": payer.team_id}
+
+
+# Nothing is equal to an id that is missing.
+_BINDS = or_(
+    _is(CapScope.INSTANCE, None),
+    and_(caps.c.scope == CapScope.KEY, caps.c.subject_id == bindparam("key_id")),
+    and_(caps.c.scope == CapScope.MEMBER, caps.c.subject_id == bindparam("user_id")),
+    and_(caps.c.scope == CapScope.TEAM, caps.c.subject_id == bindparam("team_id")),
+)
+_LIST_OF = Prepared(_named(_BINDS))
+_ADD_TO_SUMS = Prepared(
+    update(caps)
+    .where(_BINDS, caps.c.kept_since <= bindparam("at"))
+    .values(kept_usd=caps.c.kept_usd + bindparam("amount"))
 )
 _MARKS = Prepared(
     select(cap_alerts.c.percent).where(
@@ -177,4 +200,6 @@ def _to_record(row: Row[Any]) -> CapRecord:
         raise_until=row.raise_until,
         subject_name=row.subject_name,
         time_zone=row.time_zone,
+        kept_since=row.kept_since,
+        kept_usd=row.kept_usd,
     )

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Row, Table, Update, and_, bindparam, func,
 
 from appliance.errors import NotFound
 from appliance.events import Charge, TokenCount, cost_of, services_of, tokens_of
+from appliance.persistence.caps import add_to_sums
 from appliance.persistence.columns import utc_now
 from appliance.persistence.prepared import Prepared
 from appliance.persistence.records import ChargeRecord, Payer
@@ -41,28 +42,26 @@ async def add_charges(
 ) -> Payer | None:
     """Write one row for each charge, for whoever pays for the run, and add them to the totals of run and session.
 
-    Nothing else changes these totals, so that they never disagree with the ledger. A deleted session is charged too:
-    the money is gone all the same. Returns who pays, None where nothing was charged or nobody is known to pay. Raises
-    NotFound when there is no such run.
+    Nothing else changes these totals, so that they never disagree with the ledger; what is kept of the caps that bind
+    who pays grows with them. A deleted session is charged too: the money is gone all the same. Returns who pays, None
+    where nothing was charged or nobody is known to pay. Raises NotFound when there is no such run.
     """
     if not charges:
         return None
-    more = {
-        **{f"more_{name}": count for name, count in token_values(tokens_of(charges)).items()},
-        "more_cost_usd": cost_of(charges),
-        "more_services_usd": services_of(charges),
-    }
-    payer = (await transaction.execute(_ADD_TO_RUN, {"charged": run_id, **more})).first()
-    if payer is None:
+    cost = cost_of(charges)
+    totals = {**token_values(tokens_of(charges)), "cost_usd": cost, "services_usd": services_of(charges)}
+    more = {f"more_{name}": amount for name, amount in totals.items()}
+    paying = (await transaction.execute(_ADD_TO_RUN, {"charged": run_id, **more})).first()
+    if paying is None:
         raise NotFound("Run not found")
     await transaction.execute(_ADD_TO_SESSION, {"charged": session_id, **more})
     now = utc_now()
     for charge in charges:
         row = {
             "at": now,
-            "team_id": payer.team_id,
-            "user_id": payer.user_id,
-            "key_id": payer.key_id,
+            "team_id": paying.team_id,
+            "user_id": paying.user_id,
+            "key_id": paying.key_id,
             "session_id": session_id,
             "run_id": run_id,
             "purpose": charge.purpose,
@@ -73,7 +72,9 @@ async def add_charges(
             **token_values(charge.tokens),
         }
         await transaction.execute(_NEW, row)
-    return Payer(payer.team_id, payer.user_id, payer.key_id) if payer.team_id else None
+    payer = Payer(paying.team_id, paying.user_id, paying.key_id) if paying.team_id else None
+    await add_to_sums(transaction, payer, now, cost)
+    return payer
 
 
 async def sum_spent(

@@ -233,6 +233,7 @@ class CapRecord:
 
     At `hard_usd` nothing more is spent, at `soft_usd` people are told. `raise_usd` is added to both until
     `raise_until`. `subject_name` is what people call the subject, `time_zone` where its periods begin, an IANA name.
+    The ledger has `kept_usd` for it since `kept_since`, both None as long as nobody asked.
     """
 
     id: UUID
@@ -247,6 +248,8 @@ class CapRecord:
     raise_until: datetime | None = None
     subject_name: str = ""
     time_zone: str = "UTC"
+    kept_since: datetime | None = None
+    kept_usd: Decimal | None = None
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ caps = Table(
     Column("raise_until", Moment),
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
+    # What the ledger has for the cap since a moment, so that nobody has to add it up again.
+    Column("kept_since", Moment),
+    Column("kept_usd", MicroDollars),
     UniqueConstraint("scope", "subject_id", "period"),
 )
 

@@ -94,6 +94,7 @@ async def test_a_new_window_tells_its_marks_again(database: Database) -> None:
     async def put_back(transaction: Transaction) -> None:
         await transaction.execute(text("UPDATE ledger SET at = datetime(at, '-3 days')"))
         await transaction.execute(text("UPDATE cap_alerts SET window_start = datetime(window_start, '-3 days')"))
+        await transaction.execute(text("UPDATE caps SET kept_since = datetime(kept_since, '-3 days')"))
 
     await database.writer.submit(put_back)
     await spend(database, run, "0.1")
