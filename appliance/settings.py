@@ -75,6 +75,10 @@ class Settings(BaseSettings):
     sandbox: Literal["auto", "off"] = Field(
         "auto", description="Where the agent's scripts run; auto lets them run wherever they can be shut in."
     )
+    pressure_path: Path = Field(
+        Path("/proc/pressure/cpu"),
+        description="File in which the kernel tells how much work waits for a processor; a container may have its own.",
+    )
     browse_private: NameList = Field(
         (), description="Private hosts or networks that the agent's browser may open: private, loopback, hosts, CIDRs."
     )

@@ -12,7 +12,10 @@ import pytest
 from appliance.browser.chromium import Chromium, ChromiumOptions
 from appliance.browser.connection import Browser
 from appliance.browser.policy import Policy
+from tests.calm import CALM_MACHINE
 from tests.site import Site
+
+os.environ["PRESSURE_PATH"] = str(CALM_MACHINE)
 
 
 @pytest.fixture(scope="session")

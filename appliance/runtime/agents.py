@@ -25,14 +25,13 @@ from appliance.browser.connection import Browser
 from appliance.browser.observation import Screenshot
 from appliance.captcha.capsolver import CapSolver
 from appliance.captcha.solving import Captchas
-from appliance.displays.pool import SlotPool
 from appliance.errors import MachineFault
 from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.models.catalog import ModelEntry
 from appliance.persistence.records import ReplaySource, RunRecord, SessionRecord
+from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders
-from appliance.runtime.pressure import read_stall
 from appliance.runtime.price_list import PriceList
 from appliance.runtime.settling import Tally
 from appliance.sensitive import SensitiveData
@@ -127,9 +126,9 @@ def make_keeper(run: RunRecord, folders: SessionFolders) -> Callable[[Screenshot
     return keep_picture
 
 
-def make_pressure(pool: SlotPool) -> Pressure:
+def make_pressure(equipment: Equipment) -> Pressure:
     """Return how hard the machine is pressed, whose slots say how many sessions are at work."""
-    return Pressure(sessions=lambda: pool.at_work, stall=read_stall)
+    return Pressure(sessions=lambda: equipment.pool.at_work, stall=equipment.stall)
 
 
 def make_captchas(settings: Settings) -> Captchas | None:

@@ -5,6 +5,7 @@ import fcntl
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -25,6 +26,7 @@ from appliance.runtime.equipment import Equipment
 from appliance.runtime.expiry import Expiry
 from appliance.runtime.folders import make_layout, prepare_data_dir
 from appliance.runtime.links import Signer
+from appliance.runtime.pressure import read_stall
 from appliance.runtime.price_list import PriceList
 from appliance.runtime.recovery import recover
 from appliance.runtime.replays import Replays
@@ -147,6 +149,7 @@ def make_equipment(settings: Settings, database: Database, secret: bytes) -> Equ
         sandboxes=make_sandboxes(settings),
         treasury=Treasury(database),
         prices=PriceList(database),
+        stall=partial(read_stall, settings.pressure_path),
     )
 
 

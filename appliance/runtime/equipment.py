@@ -1,5 +1,6 @@
 """What dispatcher and workers work with; made once by the assembly."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from appliance.browser.policy import Policy
@@ -17,7 +18,10 @@ from appliance.workspaces.sandboxes import Sandboxes
 
 @dataclass(frozen=True)
 class Equipment:
-    """The parts of the machine that a run is made with."""
+    """The parts of the machine that a run is made with.
+
+    `stall` returns the share of time in which work waits for a processor.
+    """
 
     settings: Settings
     database: Database
@@ -30,3 +34,4 @@ class Equipment:
     sandboxes: Sandboxes
     treasury: Treasury
     prices: PriceList
+    stall: Callable[[], float]

@@ -32,6 +32,7 @@ from appliance.runtime.folders import SessionFolders
 from appliance.runtime.held import HeldBrowser, screen_of
 from appliance.runtime.parking import Parked, Parking
 from appliance.runtime.phases import Laps, loading_model, make_folders
+from appliance.runtime.pressure import telling_pressure
 from appliance.runtime.settling import Tally, settle
 from appliance.runtime.stubborn import submit_stubbornly
 from appliance.sensitive import SensitiveData
@@ -157,7 +158,8 @@ class Worker:
                 if session is None:
                     self._put_back()
                 else:
-                    outcome = await self._reach_outcome(session, undo)
+                    async with telling_pressure(self._equipment.feed, self.run, self._equipment.stall):
+                        outcome = await self._reach_outcome(session, undo)
                     await self._settle(session, outcome)
                 self.settled.set()
         except Exception:
@@ -263,7 +265,7 @@ class Worker:
         assignment = agents.assign(session, self.run, earlier, is_reviewed=is_reviewed)
         context = agents.make_context(assignment, self._held.browser, model, folders, self._sensitive)
         context.keep_picture = agents.make_keeper(self.run, folders)
-        context.pressure = agents.make_pressure(self._equipment.pool)
+        context.pressure = agents.make_pressure(self._equipment)
         context.sandbox = await self._held.open_sandbox()
         context.pause = self._pause
         context.captchas = agents.make_captchas(self._equipment.settings)

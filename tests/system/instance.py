@@ -17,6 +17,7 @@ from typing import Any, Self
 import httpx
 import psutil
 
+from tests.calm import CALM_MACHINE
 from tests.ports import find_free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,6 +73,7 @@ class Instance:
             "MAX_CONCURRENT_SESSIONS": str(self.slots),
             "API_KEY": API_KEY,
             "BROWSE_PRIVATE": "loopback",
+            "PRESSURE_PATH": str(CALM_MACHINE),
             **self.settings,
         }
         self.process: subprocess.Popen[bytes] | None = None
