@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Insert, Select, Update
+from sqlalchemy import Insert, SelectBase, Update
 from sqlalchemy.engine import Connection, Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -40,7 +40,7 @@ class Prepared:
     Rows have the statement's columns as attributes.
     """
 
-    def __init__(self, statement: Select[Any] | Insert | Update, *columns: str) -> None:
+    def __init__(self, statement: SelectBase | Insert | Update, *columns: str) -> None:
         self._statement = statement
         self._columns = columns
         self._compiled: _Compiled | None = None
