@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import structlog
 
@@ -83,9 +84,9 @@ class Agent:
             model=context.model.name,
             price_version=outlets.price_version,
         )
-        self._funding = Funding(outlets.fund, self._budget)
+        self._funding = Funding(outlets.fund, self._budget, context.pause)
         lost = context.browser.lost
-        self._metered = MeteredModel(context.model, self._budget, lost, context.sensitive, context.pause)
+        self._metered = MeteredModel(context.model, self._budget, lost, context.sensitive, context.pause, self._funding)
         self._model = RetryingModel(self._metered, self._clocks, self._budget.seconds_left, lost, outlets.notice)
         budget = self._budget
         self._context = context = replace(
@@ -141,6 +142,11 @@ class Agent:
     def charges(self) -> tuple[Charge, ...]:
         """Everything the run was charged so far, told to the feed or not."""
         return self._budget.charges
+
+    @property
+    def standing(self) -> Decimal | None:
+        """The US dollars that a run has spent which stands still; None while it goes on and may cost more."""
+        return self._metered.standing
 
     def interrupt(self, ending: RunEnding) -> None:
         """Take note of how the run ends when it is cancelled next; one that has ended by itself keeps its ending."""

@@ -4,11 +4,14 @@ import asyncio
 import time
 from collections.abc import Coroutine
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from appliance.agent.budget import Budget
 from appliance.agent.estimate import estimate
+from appliance.agent.fund import Funding
 from appliance.errors import BrowserLost, RunFailed
+from appliance.events import cost_of
 from appliance.models.base import Model, ModelAround, ModelRequest, OnText, Reply
 from appliance.models.base import Purpose as Asked
 from appliance.pause import Pause
@@ -44,12 +47,22 @@ class MeteredModel(ModelAround):
         browser_lost: asyncio.Event,
         sensitive: SensitiveData | None = None,
         pause: Pause | None = None,
+        funding: Funding | None = None,
     ) -> None:
         super().__init__(model)
         self._budget = budget
         self._browser_lost = browser_lost
         self._sensitive = sensitive or SensitiveData()
         self._pause = pause or Pause()
+        self._funding = funding or Funding(None, budget)
+        self._under_way = 0
+
+    @property
+    def standing(self) -> Decimal | None:
+        """The US dollars spent by a run that stands still, with no call under way; None while it goes on."""
+        if self._under_way or not self._pause.is_paused:
+            return None
+        return cost_of(self._budget.charges)
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Return the reply.
@@ -57,9 +70,23 @@ class MeteredModel(ModelAround):
         Raises MoneySpent before a call that is no longer covered, RunFailed when no reply comes in time, and
         BrowserLost as soon as the browser goes away meanwhile.
         """
+        await self._may_begin()
+        self._under_way += 1
+        try:
+            return await self._ask_now(self._cleaned(request), on_text)
+        finally:
+            self._under_way -= 1
+
+    async def _may_begin(self) -> None:
+        """Return when the run goes on and there is money for its step."""
         await self._pause.wait()
+        await self._funding.before_call()
+        while self._pause.is_paused:
+            await self._pause.wait()
+            await self._funding.before_call()
         self._budget.check_money()
-        request = self._cleaned(request)
+
+    async def _ask_now(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         on_text = on_text or (_discard if is_long(request) else None)
         started = time.monotonic()
         try:

@@ -6,6 +6,7 @@ cannot be done ends the replay, which then tells how far it came.
 
 import json
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
 import structlog
@@ -86,8 +87,9 @@ class Replay:
         self._budget = Budget(
             assignment, outlets.price, pause, model=context.model.name, price_version=outlets.price_version
         )
-        self._funding = Funding(outlets.fund, self._budget)
-        self._model = MeteredModel(context.model, self._budget, context.browser.lost, context.sensitive, pause)
+        self._funding = Funding(outlets.fund, self._budget, pause)
+        lost = context.browser.lost
+        self._model = MeteredModel(context.model, self._budget, lost, context.sensitive, pause, self._funding)
         self._context = context = replace(context, model=self._model, tell=outlets.notice, purse=self._budget)
         self._sight = Sight(context, registry, outlets)
         self._steps = plan_replay(original.run, with_model=original.with_model)
@@ -144,6 +146,11 @@ class Replay:
     def charges(self) -> tuple[Charge, ...]:
         """Everything the replay was charged so far, told to the feed or not."""
         return self._budget.charges
+
+    @property
+    def standing(self) -> Decimal | None:
+        """The US dollars that a replay has spent which stands still; None while it goes on and may cost more."""
+        return self._model.standing
 
     def interrupt(self, ending: RunEnding) -> None:
         """Take note of how the replay ends when it is cancelled next; one that has ended by itself keeps its ending."""

@@ -2,12 +2,12 @@
 
 What a step is likely to cost is held back in memory until the ledger has what it did cost. So runs that go on at the
 same time overshoot a cap by one step together, and not by one each. Limits and sums are read anew each time: whatever
-changes about a cap counts from the next step on.
+changes about a cap counts from the next step on. A run that stands still holds nothing back.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -129,8 +129,12 @@ class Treasury:
         """Hold nothing for the fund's step any more, and remember what it did cost if that is known."""
         if spent is not None:
             if fund.step:
-                self._costs.setdefault(fund.model, deque(maxlen=_STEPS_REMEMBERED)).append(spent - fund.spent)
-            fund.spent = spent
+                self._costs.setdefault(fund.model, deque(maxlen=_STEPS_REMEMBERED)).append(spent - fund.begun)
+            fund.spent = fund.begun = spent
+        self.let_go(fund)
+
+    def let_go(self, fund: "RunFund") -> None:
+        """Hold nothing more for the fund's step, and let those look again who wait for that."""
         fund.step, fund.is_blind = Decimal(0), False
         self._step_over.set()
         self._step_over = asyncio.Event()
@@ -172,9 +176,10 @@ class Treasury:
 
 
 class RunFund:
-    """What is held back for one run: `spent` when its step began, and for that `step`.
+    """What is held back for one run: `spent` when that was asked for, `begun` when its step began, and `step` for it.
 
-    A step `is_blind` while nobody knows what steps of its model cost: then only one is taken at a time.
+    A step `is_blind` while nobody knows what steps of its model cost: then only one is taken at a time. For a run that
+    stands still nothing is held: `standing` returns what it has spent then, None while it goes on.
     """
 
     def __init__(self, treasury: Treasury, run: RunRecord, payer: Payer) -> None:
@@ -182,7 +187,8 @@ class RunFund:
         self.run_id = run.id
         self.model = run.model
         self.payer = payer
-        self.spent = Decimal(0)
+        self.spent = self.begun = Decimal(0)
+        self.standing: Callable[[], Decimal | None] = _goes_on
         self.step = Decimal(0)
         self.is_blind = False
         self.is_new = True
@@ -196,12 +202,22 @@ class RunFund:
         self._treasury.end_step(self, spent)
         return await self._treasury.reserve(self, amount)
 
+    async def reserve_again(self, amount: Decimal | None, spent: Decimal) -> str | None:
+        """Hold back so much for the rest of a step in which the run stood still; otherwise like `reserve`."""
+        self._treasury.let_go(self)
+        self.spent = spent
+        return await self._treasury.reserve(self, amount)
+
     def owed(self, written: Mapping[UUID, Decimal]) -> Decimal:
-        """Return what was spent before this step and is not in the ledger yet."""
-        return max(Decimal(0), self.spent - written.get(self.run_id, Decimal(0)))
+        """Return what was spent before this step, or before the run stood still, and is not in the ledger yet."""
+        standing = self.standing()
+        spent = self.spent if standing is None else standing
+        return max(Decimal(0), spent - written.get(self.run_id, Decimal(0)))
 
     def under_way(self, written: Mapping[UUID, Decimal]) -> Decimal:
-        """Return what this step may yet add to the ledger beside what is owed."""
+        """Return what this step may yet add to the ledger beside what is owed; nothing while the run stands still."""
+        if self.standing() is not None:
+            return Decimal(0)
         whole = max(Decimal(0), self.spent + self.step - written.get(self.run_id, Decimal(0)))
         return whole - self.owed(written)
 
@@ -218,4 +234,9 @@ def _binds(cap: CapRecord, payer: Payer) -> bool:
 
 def _bind_both(gauges: Sequence[Gauge], fund: RunFund, other: RunFund) -> bool:
     """Whether the other run takes a blind step under a cap that binds this one as well."""
-    return other.is_blind and any(_binds(gauge.cap, fund.payer) and _binds(gauge.cap, other.payer) for gauge in gauges)
+    is_blind = other.is_blind and other.standing() is None
+    return is_blind and any(_binds(gauge.cap, fund.payer) and _binds(gauge.cap, other.payer) for gauge in gauges)
+
+
+def _goes_on() -> None:
+    """Return that the run does not stand still."""

@@ -260,7 +260,8 @@ class Worker:
         self._tally = Tally(self._equipment, self.run)
         await self._equipment.prices.refresh()
         outlets = agents.make_outlets(self.run, entry, folders, self._tally, self._equipment.prices)
-        outlets = replace(outlets, fund=self._equipment.treasury.open(self.run))
+        fund = self._equipment.treasury.open(self.run)
+        outlets = replace(outlets, fund=fund)
         is_reviewed = self._equipment.settings.reviewer
         assignment = agents.assign(session, self.run, earlier, is_reviewed=is_reviewed)
         context = agents.make_context(assignment, self._held.browser, model, folders, self._sensitive)
@@ -277,6 +278,9 @@ class Worker:
             self._agent = await asyncio.to_thread(
                 agents.assemble_replay, source, recorded, assignment, context, outlets
             )
+        if fund is not None:
+            agent = self._agent
+            fund.standing = lambda: agent.standing
         return self._agent
 
     async def _run_agent(self, agent: "Agent | Replay") -> Outcome:

@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -8,6 +9,7 @@ from appliance.agent.budget import Budget
 from appliance.agent.fund import Funding
 from appliance.errors import MoneySpent
 from appliance.events import TokenCount
+from appliance.pause import Pause
 
 
 class Purse:
@@ -16,9 +18,17 @@ class Purse:
     def __init__(self, money: str) -> None:
         self.money = Decimal(money)
         self.asked: list[tuple[Decimal | None, Decimal]] = []
+        self.asked_again: list[tuple[Decimal | None, Decimal]] = []
 
     async def reserve(self, amount: Decimal | None, spent: Decimal) -> str | None:
         self.asked.append((amount, spent))
+        return self.answer(amount, spent)
+
+    async def reserve_again(self, amount: Decimal | None, spent: Decimal) -> str | None:
+        self.asked_again.append((amount, spent))
+        return self.answer(amount, spent)
+
+    def answer(self, amount: Decimal | None, spent: Decimal) -> str | None:
         return None if amount is not None and spent + amount <= self.money else "The cap of the team is used up."
 
 
@@ -85,3 +95,44 @@ async def test_a_step_without_a_price_is_asked_for_as_such() -> None:
     with pytest.raises(MoneySpent):
         await Funding(purse, Budget(Assignment("Work."), lambda _: None)).before_step()
     assert purse.asked == [(None, 0)]
+
+
+async def test_after_a_pause_the_first_call_asks_again_for_what_is_left_of_the_step(budget: Budget) -> None:
+    purse, pause = Purse("100"), Pause()
+    funding = Funding(purse, budget, pause)
+    await funding.before_step()
+    await funding.before_call()
+    take_step(budget, 4_500)
+    assert purse.asked_again == [], "nobody else could have the money"
+    pause.pause()
+    pause.resume()
+    await asyncio.gather(funding.before_call(), funding.before_call())
+    assert purse.asked_again == [(Decimal(15), Decimal("4.5"))]
+    pause.pause()
+    pause.resume()
+    await funding.before_step()
+    await funding.before_call()
+    assert len(purse.asked_again) == 1, "the step after the pause got money of its own"
+
+
+async def test_a_run_whose_money_others_took_in_a_pause_ends(budget: Budget) -> None:
+    purse, pause = Purse("20"), Pause()
+    funding = Funding(purse, budget, pause)
+    await funding.before_step()
+    pause.pause()
+    pause.resume()
+    purse.money = Decimal(1)
+    for _ in range(2):
+        with pytest.raises(MoneySpent, match="cap of the team"):
+            await funding.before_call()
+
+
+async def test_a_step_that_cost_more_than_was_held_goes_on_after_a_pause(budget: Budget) -> None:
+    purse, pause = Purse("30"), Pause()
+    funding = Funding(purse, budget, pause)
+    await funding.before_step()
+    take_step(budget, 25_000)
+    pause.pause()
+    pause.resume()
+    await funding.before_call()
+    assert purse.asked_again == [(0, 25)]

@@ -12,6 +12,7 @@ from appliance.content import Content
 from appliance.errors import BrowserLost, MoneySpent, RunFailed
 from appliance.events import TokenCount
 from appliance.models.base import Image, Message, ModelRequest, OnText, Purpose, Reply, ReplyShape, Scene, Text
+from appliance.pause import Pause
 from appliance.sensitive import SensitiveData
 from appliance.words import Effort, FailureKind
 
@@ -156,3 +157,23 @@ def test_an_estimate_counts_text_shape_pictures_and_a_reply_of_the_usual_length(
     assert estimate(request, 50).input > bare.input + 1000
     assert estimate(request, 50).output == 50
     assert estimate(replace(request, max_output_tokens=10), 50).output == 10
+
+
+async def test_a_run_stands_still_once_it_is_paused_and_no_call_is_under_way():
+    pause, budget = Pause(), metered()[1]
+    model = MeteredModel(PromptModel(), budget, asyncio.Event(), pause=pause)
+    await model.ask(ModelRequest(Purpose.STEP, "Hello", ()))
+    assert model.standing is None
+    asking = asyncio.create_task(model.ask(ModelRequest(Purpose.STEP, "", ())))
+    await asyncio.sleep(0)
+    pause.pause()
+    assert model.standing is None, "the call may cost something yet"
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    assert model.standing == sum(charge.cost_usd or 0 for charge in budget.charges) >= Decimal("0.01")
+    waiting = asyncio.create_task(model.ask(ModelRequest(Purpose.STEP, "Hello", ())))
+    await asyncio.sleep(0)
+    assert model.standing is not None, "it begins after the pause"
+    pause.resume()
+    assert model.standing is None
+    await waiting

@@ -120,6 +120,9 @@ class OneStep:
         self.asked += 1
         return None if self.asked == 1 else "The cap of the team is used up."
 
+    async def reserve_again(self, amount: Decimal | None, spent: Decimal) -> str | None:
+        return await self.reserve(amount, spent)
+
 
 async def test_a_replay_ends_when_a_cap_leaves_no_room_for_its_next_step(finish: Finish, stage: Stage):
     await stage.today("")

@@ -15,7 +15,7 @@ from appliance.persistence.database import Database, Transaction
 from appliance.persistence.ledger import add_charges, list_charges, sum_spent
 from appliance.persistence.prices import set_price
 from appliance.persistence.records import SessionRecord
-from appliance.words import CapScope, Ending, FailureKind, Period, Purpose
+from appliance.words import CapScope, Ending, FailureKind, Lifecycle, Period, Purpose
 from tests.appliance.runtime.rig import Rig, open_rig
 from tests.appliance.runtime.spending import DOLLAR_A_MILLION, make_payer, make_run, set_cap, spend
 
@@ -99,3 +99,21 @@ async def test_a_cap_that_is_raised_while_a_run_works_counts_from_the_next_step_
     session = await rig.ended(session)
     assert session.failure is None, session.last_step_summary
     assert session.step_count == 4
+
+
+async def test_what_is_held_for_a_paused_run_is_there_for_others_meanwhile(rig: Rig, database: Database) -> None:
+    payer = await make_payer(database)
+    await set_cap(database, CapScope.TEAM, payer.team_id, "0.24")
+    steps = [saving(1), {**saving(2), "__delay__": 1}, saving(3)]
+    rig.stand_in.add("PAUSED", {"steps": steps, "goals": ["Find all."]})
+    paused = await rig.create("PAUSED Find all of them.", payer=payer, output_schema=SCHEMA)
+    await rig.until(paused.id, lambda: rig.asked("PAUSED") >= 2)
+    await rig.sessions.pause(paused.id)
+    done = {"reply": {"done": {"text": "Done.", "success": True}}, "__usage__": {"input": 20_000, "output": 0}}
+    other = await rig.run("OTHER Go.", [done], payer=payer)
+    assert (other.failure, other.output) == (None, "Done.")
+    assert (await rig.sessions.find(paused.id)).lifecycle is Lifecycle.PAUSED
+    await rig.sessions.resume(paused.id)
+    paused = await rig.ended(paused)
+    assert paused.cost_usd + other.cost_usd <= Decimal("0.24") + STEP_USD
+    assert len(paused.output["found"]) >= 2

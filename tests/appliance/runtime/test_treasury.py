@@ -183,6 +183,40 @@ async def test_a_run_that_ends_or_is_given_up_lets_others_go_on(database: Databa
     treasury.close(run.id)
 
 
+async def test_a_run_that_stands_still_holds_only_what_it_has_spent_and_asks_again_afterwards(
+    database: Database,
+) -> None:
+    payer = await make_payer(database)
+    await set_cap(database, CapScope.TEAM, payer.team_id, "1")
+    treasury = Treasury(database)
+    paused, second = [await open_fund(treasury, database, payer) for _ in range(2)]
+    assert await paused.reserve(Decimal("0.8"), NONE) is None
+    asking = asyncio.create_task(second.reserve(Decimal("0.6"), NONE))
+    assert await is_waiting(asking)
+    paused.standing = lambda: Decimal("0.3")
+    assert await asking is None
+    assert await second.reserve(Decimal("0.71"), NONE) is not None, "what the paused run has spent counts"
+    assert await second.reserve(Decimal("0.6"), NONE) is None
+    paused.standing = lambda: None
+    asking = asyncio.create_task(paused.reserve_again(Decimal("0.5"), Decimal("0.3")))
+    assert await is_waiting(asking)
+    assert await second.reserve(TENTH, NONE) is None
+    assert await asking is None
+    assert (paused.step, paused.owed({})) == (Decimal("0.5"), Decimal("0.3"))
+
+
+async def test_what_a_step_costs_is_known_whole_though_it_was_paused_in_between(database: Database) -> None:
+    payer = await make_payer(database)
+    await set_cap(database, CapScope.TEAM, payer.team_id, "1")
+    treasury = Treasury(database)
+    paused, second = [await open_fund(treasury, database, payer) for _ in range(2)]
+    assert await paused.reserve(TENTH, NONE) is None
+    assert await paused.reserve_again(TENTH, Decimal("0.2")) is None
+    assert await paused.reserve(NONE, Decimal("0.3")) is None
+    assert await second.reserve(Decimal("0.01"), NONE) is None
+    assert second.step == Decimal("0.3")
+
+
 async def test_runs_of_different_teams_do_not_wait_for_each_other(database: Database) -> None:
     payer, other = await make_payer(database), await make_payer(database, "Quay")
     for one in (payer, other):
