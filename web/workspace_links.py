@@ -1,6 +1,7 @@
 """Takes and gives the files of workspaces by signed links: no key, no cookie, for some minutes."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -14,12 +15,13 @@ from litestar.response import File
 from appliance.errors import RequestInvalid
 from appliance.runtime.links import Signer
 from appliance.runtime.workspaces import Workspaces
+from appliance.workspaces.workspace import Arrival
 from web.file_links import as_download
 
 LIFETIME = timedelta(minutes=15)
 
 _WRITTEN_AT_ONCE = 1 << 20
-"""Bytes that are gathered before they are written, since each write is done on another thread."""
+"""Bytes that are gathered before they are written."""
 
 _WRONG_LINK = "The link to this file is wrong or has expired; ask for a new one."
 
@@ -63,17 +65,29 @@ def workspace_links_router(workspaces: Workspaces, signer: Signer) -> Router:
             raise RequestInvalid(f"{size} bytes were announced for this file; send them all and no more.", "body")
         workspace = await workspaces.open(workspace_id, None)
         with await asyncio.to_thread(workspace.begin, path, size) as arrival:
-            gathered = bytearray()
-            async for piece in request.stream():
-                gathered += piece
-                if len(gathered) >= _WRITTEN_AT_ONCE:
-                    await asyncio.to_thread(arrival.write, bytes(gathered))
-                    gathered.clear()
-            await asyncio.to_thread(arrival.write, bytes(gathered))
+            await _take_in(arrival, request.stream())
             await asyncio.to_thread(arrival.finish)
         return Response(None, status_code=200)
 
     return Router("/files/workspaces", route_handlers=[send_file, take_file], include_in_schema=False)
+
+
+async def _take_in(arrival: Arrival, pieces: AsyncIterator[bytes]) -> None:
+    """Write what comes on another thread, while the next pieces come."""
+    gathered = bytearray()
+    writing: asyncio.Task[None] | None = None
+    try:
+        async for piece in pieces:
+            gathered += piece
+            if len(gathered) >= _WRITTEN_AT_ONCE:
+                if writing is not None:
+                    await writing
+                writing = asyncio.create_task(asyncio.to_thread(arrival.write, gathered))
+                gathered = bytearray()
+    finally:
+        if writing is not None:
+            await writing
+    await asyncio.to_thread(arrival.write, gathered)
 
 
 def _path(workspace_id: UUID, path: str) -> str:

@@ -176,7 +176,7 @@ class Arrival:
         self._file.close()
         self._temporary.unlink(missing_ok=True)
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | bytearray) -> None:
         """Take the next bytes; raises RequestInvalid as soon as there are more than were announced."""
         self._got += len(data)
         if self._got > self._size:

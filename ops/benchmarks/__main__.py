@@ -10,6 +10,7 @@ from rich.table import Table
 
 from ops.benchmarks.api import measure_api
 from ops.benchmarks.extract import measure_extract
+from ops.benchmarks.files import measure_files
 from ops.benchmarks.measures import Figure, measure_idle, measure_steps
 from ops.benchmarks.observe import measure_observe
 from ops.benchmarks.soak import measure_soak
@@ -30,6 +31,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "extract": measure_extract,
     "together": measure_together,
     "api": measure_api,
+    "files": measure_files,
     "soak": measure_soak,
 }
 
