@@ -124,7 +124,8 @@ def _read_cost(cost: str | float | None) -> Decimal | None:
     if not amount.is_finite() or not 0 < amount <= _LARGEST_COST:
         message = f"maxCostUsd is an amount in US dollars above 0, {_LARGEST_COST} at most; correct it or leave it out."
         raise RequestInvalid(message, "body", "maxCostUsd")
-    if cast("int", amount.normalize().as_tuple().exponent) < _FINEST_COST:
+    # Rounded to what a context can hold, 1e-999999999 would be 0, which has no decimals.
+    if amount.adjusted() < _FINEST_COST or cast("int", amount.normalize().as_tuple().exponent) < _FINEST_COST:
         raise RequestInvalid("maxCostUsd has more than 12 decimals; round it.", "body", "maxCostUsd")
     return amount
 
