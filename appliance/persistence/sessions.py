@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select, update
 
 from appliance.errors import NotFound
 from appliance.events import TokenCount
@@ -114,6 +114,13 @@ async def list_sessions(
     newest_first = select(sessions).where(wanted).order_by(sessions.c.created_at.desc(), sessions.c.id.desc())
     result = await transaction.execute(newest_first.limit(page_size).offset((page - 1) * page_size))
     return SessionPage(await _to_records(transaction, result.rows), total or 0)
+
+
+async def count_active(transaction: Transaction, team_id: UUID) -> int:
+    """Return how many sessions of the team have a browser: those that run, are paused or are parked."""
+    has_browser = or_(sessions.c.status == SessionStatus.RUNNING, sessions.c.lifecycle == Lifecycle.PARKED)
+    wanted = and_(sessions.c.team_id == team_id, sessions.c.deleted_at.is_(None), has_browser)
+    return await transaction.scalar(select(func.count()).select_from(sessions).where(wanted)) or 0
 
 
 async def find_team_of(transaction: Transaction, session_id: UUID) -> UUID | None:

@@ -33,6 +33,7 @@ def test_the_document_describes_the_calls_once_with_their_key(server: RunningSer
         "/v3/budgets",
         "/v3/budgets/{budget_id}",
         "/v3/budgets/{budget_id}/raise",
+        "/v3/billing/account",
         "/v3/workspaces",
         "/v3/workspaces/{workspace_id}",
         "/v3/workspaces/{workspace_id}/files",

@@ -9,6 +9,7 @@ from litestar.params import FromPath
 from litestar.types import Method
 
 from appliance.runtime.assembly import Appliance
+from web.api.v3.billing import get_account
 from web.api.v3.budgets import list_budgets, raise_budget, remove_budget, set_budget
 from web.api.v3.files import list_session_files
 from web.api.v3.messages import list_messages, stream_messages
@@ -58,6 +59,7 @@ _HANDLERS = (
     set_budget,
     raise_budget,
     remove_budget,
+    get_account,
     create_workspace,
     list_workspaces,
     get_workspace,
@@ -87,6 +89,7 @@ def v3_routers(appliance: Appliance, renderer: Renderer, gate: KeyGate) -> list[
                 "caps": Provide(lambda: appliance.caps, sync_to_thread=False),
                 "usage": Provide(lambda: appliance.usage, sync_to_thread=False),
                 "workspaces": Provide(lambda: appliance.workspaces, sync_to_thread=False),
+                "database": Provide(lambda: appliance.database, sync_to_thread=False),
                 "hub": Provide(lambda: appliance.hub, sync_to_thread=False),
                 "own_settings": Provide(lambda: appliance.settings, sync_to_thread=False),
                 "payer": Provide(provide_payer, sync_to_thread=False),
