@@ -39,6 +39,8 @@ class Dispatcher:
         self._bell = asyncio.Event()
         self._workers: dict[UUID, Worker] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._unwritten: list[Worker] = []
+        self._writing_late = asyncio.Lock()
         self._announced: set[UUID] = set()
         self._loop: asyncio.Task[None] | None = None
         self._parking = Parking(equipment, self.wake)
@@ -63,6 +65,10 @@ class Dispatcher:
         worker = self._find_worker(session_id)
         return self._parking.find_slot(session_id) if worker is None else worker.slot
 
+    def is_at_work(self, session_id: UUID) -> bool:
+        """Whether a worker has a run of the session and has not written down its ending."""
+        return self._find_worker(session_id) is not None
+
     def release(self, session_id: UUID) -> bool:
         """Close the session's parked browser, which takes a moment; returns whether there was one."""
         return self._parking.release(session_id)
@@ -78,6 +84,7 @@ class Dispatcher:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_SETTLE_CAP):
                     await worker.settled.wait()
+        await self._write_late()
         if strategy is StopStrategy.SESSION:
             self._parking.release(session_id)
 
@@ -107,6 +114,8 @@ class Dispatcher:
             task.cancel()
         if late:
             log.warning("runs did not come to an end in time", count=len(late))
+        with suppress(DatabaseUnavailable):
+            await self._write_late()
 
     async def _close_parking(self) -> None:
         await self._parking.close()
@@ -130,7 +139,22 @@ class Dispatcher:
                 log.exception("waiting runs could not be looked at")
                 self._wake_later()
 
+    async def _write_late(self) -> None:
+        """Write the endings that could not be written in time; raises DatabaseUnavailable."""
+        async with self._writing_late:
+            while self._unwritten:
+                worker = self._unwritten[0]
+                try:
+                    await worker.write_late()
+                except DatabaseUnavailable:
+                    raise
+                except Exception:
+                    # Tried again without end, it would keep all others from being dispatched.
+                    log.exception("the ending of a run cannot be written", run=str(worker.run.id))
+                self._unwritten.remove(worker)
+
     async def _dispatch_waiting(self) -> None:
+        await self._write_late()
         async with self._equipment.database.read() as transaction:
             queued = await queued_runs(transaction)
         waiting: list[RunRecord] = []
@@ -177,7 +201,9 @@ class Dispatcher:
             await worker.work()
         finally:
             del self._workers[worker.run.id]
-            if worker.is_put_off:
+            if worker.is_unwritten:
+                self._unwritten.append(worker)
+            if worker.is_put_off or worker.is_unwritten:
                 self._wake_later()
             else:
                 self.wake()

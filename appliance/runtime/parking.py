@@ -5,7 +5,7 @@ One that waits too long is closed, one that dies is let go, and the oldest gives
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -78,13 +78,20 @@ class Parking:
 
     def park(self, session_id: UUID, run_id: UUID, held: HeldBrowser, memory: "Memory | None" = None) -> None:
         """Keep the browser for the session's next task; it belongs to the parking from now on."""
-        held.rest()
-        parked = self._parked[session_id] = Parked(session_id, run_id, held, memory)
+        self._keep(Parked(session_id, run_id, held, memory))
+        self._wake()
+
+    def put_back(self, parked: Parked) -> None:
+        """Keep a browser again that was taken and not worked in; wakes nobody, since no slot was won or lost."""
+        self._keep(replace(parked, watch=None))
+
+    def _keep(self, parked: Parked) -> None:
+        parked.held.rest()
+        self._parked[parked.session_id] = parked
         if self._is_closed:
             self._let_go(parked, _SHUT_DOWN)
-            return
-        parked.watch = asyncio.create_task(self._watch(parked), name=f"parked {session_id}")
-        self._wake()
+        else:
+            parked.watch = asyncio.create_task(self._watch(parked), name=f"parked {parked.session_id}")
 
     def take(self, session_id: UUID) -> Parked | None:
         """Return the session's parked browser, which belongs to the caller from then on."""

@@ -3,6 +3,7 @@ answer, and no answer waits for a browser."""
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -122,11 +123,11 @@ class Sessions:
         what has ended already changes nothing.
         """
 
-        async def write(transaction: Transaction) -> bool:
-            return await _stop_waiting(transaction, session_id, strategy)
-
         for _ in range(_STOP_TRIES):
             await self._dispatcher.stop(session_id, strategy)
+            # What a worker takes up from now on is written after this.
+            is_held = self._dispatcher.is_at_work(session_id)
+            write = partial(_stop_idle, session_id=session_id, strategy=strategy, is_held=is_held)
             if await self._database.writer.submit(write):
                 break
         return await self._announce(session_id)
@@ -239,10 +240,11 @@ async def _require_free(transaction: Transaction, session: SessionRecord) -> Run
     return latest
 
 
-async def _stop_waiting(transaction: Transaction, session_id: UUID, strategy: StopStrategy) -> bool:
-    """Stop a session that no worker holds: end its waiting run, if any, and set its state.
+async def _stop_idle(transaction: Transaction, session_id: UUID, strategy: StopStrategy, *, is_held: bool) -> bool:
+    """Stop a session in which nothing works: end its waiting run, if any, and set its state.
 
-    Returns False when a worker has taken the run up meanwhile.
+    Returns False when a worker has taken the run up meanwhile. One that claims to run though no worker has it
+    (`is_held`) is ended, too.
     """
     session = await session_rows.find_session(transaction, session_id)
     is_closed = session.is_closed or strategy is StopStrategy.SESSION
@@ -252,7 +254,8 @@ async def _stop_waiting(transaction: Transaction, session_id: UUID, strategy: St
         return True
     closing = SessionChanges(is_closed=is_closed)
     latest = await run_rows.find_latest_run(transaction, session_id)
-    if latest is not None and latest.status is RunStatus.RUNNING:
+    is_running = latest is not None and latest.status is RunStatus.RUNNING
+    if is_running and is_held:
         return False
     closing["status"] = SessionStatus.IDLE if strategy is StopStrategy.TASK else SessionStatus.STOPPED
     if session.lifecycle is not Lifecycle.PARKED or strategy is StopStrategy.SESSION:
@@ -263,7 +266,7 @@ async def _stop_waiting(transaction: Transaction, session_id: UUID, strategy: St
     await run_rows.change_run(
         transaction, latest.id, status=RunStatus.ENDED, ended_at=utc_now(), ending=Ending.STOPPED, is_successful=False
     )
-    summary = "Stopped while it waited for a free slot."
+    summary = "Stopped; nobody was at work on it." if is_running else "Stopped while it waited for a free slot."
     finished = RunFinished(ending=Ending.STOPPED, is_successful=False, summary=summary)
     closing.update(is_successful=False, last_step_summary=summary)
     await write_event(transaction, session_id, latest.id, finished, closing)

@@ -3,19 +3,22 @@
 import asyncio
 from collections import Counter, deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import structlog
 
 from appliance.agent.outcome import Outcome
-from appliance.errors import DatabaseUnavailable, PilothouseError
+from appliance.errors import DatabaseUnavailable, NotFound, PilothouseError
 from appliance.events import Charge, FeedEvent, RunFinished, StepPlanned
 from appliance.feed.writer import write_event
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Transaction
+from appliance.persistence.ledger import add_charges
 from appliance.persistence.records import RunRecord
-from appliance.persistence.runs import change_run
-from appliance.persistence.sessions import SessionChanges
+from appliance.persistence.runs import change_run, find_run
+from appliance.persistence.sessions import SessionChanges, find_session
 from appliance.runtime.equipment import Equipment
 from appliance.words import Lifecycle, RunStatus, SessionStatus
 
@@ -81,6 +84,41 @@ class Tally:
         An event that could not be written took its charges nowhere either. To be asked after `flush`.
         """
         return tuple((Counter(charges) - self._written).elements())
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """What is to be written of a run that is over: its outcome, what its session is then, `charges` not told yet."""
+
+    run: RunRecord
+    outcome: Outcome
+    status: SessionStatus
+    charges: tuple[Charge, ...] = ()
+
+    async def write(self, transaction: Transaction, lifecycle: Lifecycle | None = None) -> bool:
+        """Write it; returns False where nobody is interested any more but for what it cost.
+
+        That is so in a session that was deleted, and when somebody else has written down meanwhile that the run ended.
+        """
+        run = self.run
+        is_ended = (await find_run(transaction, run.id)).status is RunStatus.ENDED
+        if not is_ended and await _is_there(transaction, run.session_id):
+            await settle(transaction, run, self.outcome, self.status, self.charges, lifecycle)
+            return True
+        await add_charges(transaction, run.session_id, run.id, self.charges)
+        if not is_ended:
+            await change_run(
+                transaction, run.id, status=RunStatus.ENDED, ended_at=utc_now(), ending=self.outcome.ending
+            )
+        return False
+
+
+async def _is_there(transaction: Transaction, session_id: UUID) -> bool:
+    try:
+        await find_session(transaction, session_id)
+    except NotFound:
+        return False
+    return True
 
 
 async def settle(

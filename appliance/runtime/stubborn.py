@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
@@ -11,13 +11,13 @@ from appliance.persistence.database import Database, Transaction
 
 _PAUSES = (0.5, 1.0, 2.0, 4.0)
 
+T = TypeVar("T")
+
 log = structlog.get_logger()
 
 
-async def submit_stubbornly(
-    database: Database, write: Callable[[Transaction], Coroutine[Any, Any, None]], what: str
-) -> None:
-    """Submit `write`, again for 7.5 s where the database refuses; then DatabaseUnavailable is raised.
+async def submit_stubbornly(database: Database, write: Callable[[Transaction], Coroutine[Any, Any, T]], what: str) -> T:
+    """Return what `write` returns, submitted again for 7.5 s, after which DatabaseUnavailable is raised.
 
     `what` says in the log what could not be written yet.
     """

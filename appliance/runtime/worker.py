@@ -7,6 +7,7 @@ Whatever goes wrong, the run gets one ending with one sentence, and the slot com
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -22,7 +23,6 @@ from appliance.models.providers import find_model
 from appliance.pause import Pause
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Transaction
-from appliance.persistence.ledger import add_charges
 from appliance.persistence.records import RunRecord, SessionRecord
 from appliance.persistence.runs import change_run, find_run, list_runs
 from appliance.persistence.sessions import SessionChanges, find_session
@@ -33,7 +33,7 @@ from appliance.runtime.held import HeldBrowser, screen_of
 from appliance.runtime.parking import Parked, Parking
 from appliance.runtime.phases import Laps, loading_model, make_folders
 from appliance.runtime.pressure import telling_pressure
-from appliance.runtime.settling import Tally, settle
+from appliance.runtime.settling import Settlement, Tally
 from appliance.runtime.stubborn import submit_stubbornly
 from appliance.sensitive import SensitiveData
 from appliance.words import Lifecycle, RunStatus, SessionStatus, StopStrategy
@@ -73,6 +73,7 @@ class Worker:
         self._halted = asyncio.Event()
         self._agent: Agent | Replay | None = None
         self._tally: Tally | None = None
+        self._unwritten: Settlement | None = None
         self._sensitive = SensitiveData()
 
     @classmethod
@@ -91,6 +92,21 @@ class Worker:
     def is_leaving(self) -> bool:
         """Whether the run is over and its slot about to become free."""
         return self.settled.is_set() and not self._is_kept
+
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether the run is over and its ending, with what it cost, is not written down yet."""
+        return self._unwritten is not None
+
+    async def write_late(self) -> None:
+        """Write the ending that could not be written in time; raises DatabaseUnavailable where it still cannot be."""
+        if self._unwritten is None:
+            return
+        await self._equipment.database.writer.submit(self._unwritten.write)
+        self._unwritten = None
+        self._equipment.treasury.close(self.run.id)
+        self._equipment.hub.signal(self.run.session_id)
+        log.info("the ending of a run is written late", run=str(self.run.id))
 
     def halt(self, halt: Halt) -> None:
         """End the run from outside; the first order counts."""
@@ -165,7 +181,8 @@ class Worker:
         except Exception:
             log.exception("a run did not come to a clean end", run=str(self.run.id))
         finally:
-            self._equipment.treasury.close(self.run.id)
+            if not self.is_unwritten:
+                self._equipment.treasury.close(self.run.id)
             self.settled.set()
             if not self._is_kept:
                 await self._held.close()
@@ -174,7 +191,7 @@ class Worker:
         """Leave a parked browser as it was found, since the run does not begin."""
         if self._parked is not None and self._held.is_usable:
             self._is_kept = True
-            self._parking.park(self.run.session_id, self._parked.run_id, self._held, self._parked.memory)
+            self._parking.put_back(self._parked)
 
     async def _claim(self) -> SessionRecord | None:
         """Mark the run as running and return its session; None when it does not wait any more."""
@@ -327,7 +344,10 @@ class Worker:
         )
 
     async def _settle(self, session: SessionRecord, outcome: Outcome) -> None:
-        """Write the ending and park the browser that is to stay; a session that was deleted meanwhile needs neither."""
+        """Write the ending and park the browser that is to stay.
+
+        Raises DatabaseUnavailable when that cannot be written: the dispatcher does so later.
+        """
         outcome = self._sensitive.redact_all(outcome)
         status = status_after(outcome, keep_alive=session.keep_alive)
         if self._halt is not None and outcome.ending is self._halt.ending:
@@ -337,22 +357,12 @@ class Worker:
             await self._tally.flush()
             untold = self._tally.untold(self._agent.charges if self._agent is not None else ())
         is_kept = self._may_stay(session)
-        lifecycle = Lifecycle.PARKED if is_kept else None
-
-        async def write(transaction: Transaction) -> None:
-            await settle(transaction, self.run, outcome, status, untold, lifecycle)
-
-        async def charge(transaction: Transaction) -> None:
-            await add_charges(transaction, self.run.session_id, self.run.id, untold)
-            await change_run(
-                transaction, self.run.id, status=RunStatus.ENDED, ended_at=utc_now(), ending=outcome.ending
-            )
-
-        try:
-            await submit_stubbornly(self._equipment.database, write, f"the ending of run {self.run.id}")
-        except NotFound:
-            log.info("a run ended in a deleted session", run=str(self.run.id))
-            await submit_stubbornly(self._equipment.database, charge, f"what run {self.run.id} cost")
+        settlement = self._unwritten = Settlement(self.run, outcome, status, untold)
+        write = partial(settlement.write, lifecycle=Lifecycle.PARKED if is_kept else None)
+        is_told = await submit_stubbornly(self._equipment.database, write, f"the ending of run {self.run.id}")
+        self._unwritten = None
+        if not is_told:
+            log.info("a run ended of which nobody wants to know", run=str(self.run.id))
             is_kept = False
         if is_kept:
             memory = self._agent.memory if self._agent is not None else self._memory

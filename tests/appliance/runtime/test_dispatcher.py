@@ -4,11 +4,14 @@ import pytest
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
+from appliance.errors import DatabaseUnavailable
+from appliance.events import tokens_of
+from appliance.persistence.ledger import list_charges
 from appliance.runtime.choices import ModelRules
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.sessions import Sessions
 from appliance.runtime.wishes import SessionWish
-from appliance.words import Lifecycle, SessionStatus
+from appliance.words import Ending, Lifecycle, RunStatus, SessionStatus
 from tests.appliance.runtime.rig import open_rig
 
 
@@ -65,6 +68,42 @@ async def test_a_paused_run_stands_still_until_it_is_resumed_and_can_be_stopped(
         assert await rig.dispatcher.pause(other.id)
         stopped = await rig.sessions.stop(other.id)
         assert (stopped.status, stopped.lifecycle) == (SessionStatus.STOPPED, None)
+
+
+async def test_an_ending_that_could_not_be_written_is_written_when_the_database_is_in_order(tmp_path, database):
+    steps = [{"reply": {"wait": {"seconds": 0}}, "__usage__": {"input": 1_000, "output": 0}}, {"__hang__": True}]
+    async with open_rig(tmp_path, database) as rig:
+        session = await rig.create("RUN-lost Go.", steps)
+        await rig.eventually(lambda: rig.asked("RUN-lost") == 2)
+        await _rename(database, "runs", "elsewhere")
+        for chromium in rig.chromiums():
+            chromium.kill()
+        await rig.eventually(lambda: rig.equipment.pool.free == 1)
+        await _rename(database, "elsewhere", "runs")
+        ended = await rig.ended(session)
+        assert (ended.status, ended.lifecycle) == (SessionStatus.ERROR, None)
+        async with database.read() as transaction:
+            charges = [row.charge for row in await list_charges(transaction, session.id)]
+        assert charges[-1].is_estimated, "the call that was cut off is charged"
+        (run,) = await rig.sessions.list_runs(session.id)
+        assert run.tokens == ended.tokens == tokens_of(charges)
+
+
+async def test_a_session_whose_ending_could_not_be_written_can_be_stopped(tmp_path, database):
+    async with open_rig(tmp_path, database) as rig:
+        session = await rig.create("RUN-stuck Go.", [{"__hang__": True}], keep_alive=True)
+        await rig.eventually(lambda: rig.asked("RUN-stuck") == 1)
+        await _rename(database, "runs", "elsewhere")
+        for chromium in rig.chromiums():
+            chromium.kill()
+        await rig.eventually(lambda: rig.equipment.pool.free == 1)
+        with pytest.raises(DatabaseUnavailable):
+            await rig.sessions.stop(session.id)
+        await _rename(database, "elsewhere", "runs")
+        stopped = await rig.sessions.stop(session.id)
+        assert (stopped.status, stopped.is_closed) == (SessionStatus.ERROR, True)
+        (run,) = await rig.sessions.list_runs(session.id)
+        assert (run.status, run.ending) == (RunStatus.ENDED, Ending.FAILED)
 
 
 async def test_two_runs_that_race_for_the_last_slot_both_have_their_turn(tmp_path, database):

@@ -3,11 +3,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from appliance.events import StepPlanned
 from appliance.persistence.database import Database
+from appliance.runtime.held import HeldBrowser
+from appliance.runtime.parking import Parking
 from appliance.words import Ending, Lifecycle, SessionStatus, StopStrategy
 from tests.appliance.runtime.rig import Rig, open_rig
 from tests.site import Site
@@ -187,6 +190,25 @@ async def test_a_follow_up_that_is_stopped_before_it_begins_leaves_the_browser_p
     await rig.sessions.stop(session.id, StopStrategy.TASK)
     assert await _state(rig, session) == (SessionStatus.IDLE, Lifecycle.PARKED)
     assert rig.dispatcher.find_slot(session.id) is not None
+
+
+async def test_a_browser_that_is_put_back_is_parked_again_and_wakes_nobody(rig: Rig):
+    bells: list[int] = []
+    parking = Parking(rig.equipment, lambda: bells.append(1))
+    slot = rig.equipment.pool.try_lease()
+    assert slot is not None
+    held, session_id = HeldBrowser(rig.equipment, slot), uuid4()
+    await held.open()
+    parking.park(session_id, uuid4(), held)
+    assert len(bells) == 1
+    parked = parking.take(session_id)
+    assert parked is not None and parking.find_slot(session_id) is None
+    parking.put_back(parked)
+    assert (len(bells), parking.find_slot(session_id)) == (1, slot)
+    (chromium,) = rig.chromiums()
+    chromium.kill()
+    await rig.eventually(lambda: rig.equipment.pool.free == 1)
+    assert (len(bells), parking.find_slot(session_id)) == (2, None)
 
 
 async def test_the_end_of_the_server_closes_what_is_parked(rig: Rig):

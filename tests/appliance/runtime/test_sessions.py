@@ -38,6 +38,26 @@ async def test_a_task_makes_a_session_with_a_waiting_run_and_its_first_event(ses
     assert [run.task for run in await sessions.list_runs(session.id)] == ["Find the lamp.\nThen stop."]
 
 
+@pytest.mark.parametrize(
+    ("strategy", "status"),
+    [(StopStrategy.TASK, SessionStatus.IDLE), (StopStrategy.SESSION, SessionStatus.STOPPED)],
+)
+async def test_a_run_that_claims_to_work_though_nobody_has_it_is_ended_by_a_stop(sessions, equipment, strategy, status):
+    session = await sessions.create(SessionWish(task="Find the lamp."))
+
+    async def begin(transaction):
+        run = await find_latest_run(transaction, session.id)
+        await change_run(transaction, run.id, status=RunStatus.RUNNING)
+        await change_session(transaction, session.id, status=SessionStatus.RUNNING)
+
+    await equipment.database.writer.submit(begin)
+    stopped = await sessions.stop(session.id, strategy)
+    assert (stopped.status, stopped.last_step_summary) == (status, "Stopped; nobody was at work on it.")
+    (run,) = await sessions.list_runs(session.id)
+    assert (run.status, run.ending) == (RunStatus.ENDED, Ending.STOPPED)
+    assert await _event_kinds(sessions, session) == [TaskGiven, RunFinished]
+
+
 async def test_warnings_stand_at_the_head_of_the_feed(sessions):
     warning = FieldWarning("profileId", "not_supported", "Profiles are not there yet.")
     session = await sessions.create(SessionWish(task="t", warnings=(warning,)))
