@@ -47,8 +47,8 @@ class Charge(msgspec.Struct, frozen=True):
     """One thing that was paid for: a call to a model, or to another service.
 
     `cost_usd` is None where no price is known, else rounded to whole micro-dollars here and nowhere else, so that
-    charges can be added up in any order. `is_estimated` says that the call was given up before its reply told what it
-    used. `price_version` names the price list that was asked.
+    charges can be added up in any order. `is_estimated` says that the call was given up, or that its reply did not tell
+    what it used. `price_version` names the price list that was asked.
     """
 
     purpose: Purpose

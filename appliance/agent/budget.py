@@ -105,12 +105,19 @@ class Budget:
         """The output tokens of an average reply of this run so far, 0 before the first."""
         return self._replied // self._replies if self._replies else 0
 
-    def charge(self, tokens: TokenCount, seconds: float, purpose: Purpose = Purpose.STEP) -> None:
+    def is_free(self, tokens: TokenCount) -> bool:
+        """Whether a call of so many tokens is known to cost nothing, or nobody knows what it costs."""
+        return not self._price(tokens)
+
+    def charge(
+        self, tokens: TokenCount, seconds: float, purpose: Purpose = Purpose.STEP, *, is_estimated: bool = False
+    ) -> None:
         """Count one reply; raises RunFailed when a cap is set and the reply's price is not known."""
         self._replies += 1
+        self._estimated_calls += is_estimated
         self._replied += tokens.output
         self._slowest_call = max(self._slowest_call, seconds)
-        self._charge_call(tokens, purpose)
+        self._charge_call(tokens, purpose, is_estimated=is_estimated)
         if self._cost is None and self._assignment.max_cost_usd is not None:
             raise RunFailed(
                 "The price of this model is not known, so its cost cannot be held under maxCostUsd; "

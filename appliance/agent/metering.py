@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from appliance.agent.budget import Budget
-from appliance.agent.estimate import estimate
+from appliance.agent.estimate import believable, completed, estimate
 from appliance.agent.fund import Funding
 from appliance.errors import BrowserLost, RunFailed
 from appliance.events import cost_of
@@ -35,9 +35,9 @@ T = TypeVar("T")
 class MeteredModel(ModelAround):
     """A model whose calls are charged to a budget; `browser_lost` is set when there is nothing left to act on.
 
-    A call that is given up (cancelled, out of time, its browser gone) is charged by estimate. No request leaves with
-    the value of a secret in it, whatever it is for, and none while the run is paused; one that is under way then is
-    waited for.
+    A call that is given up (cancelled, out of time, its browser gone), whose answer breaks off, or whose reply does not
+    tell what it took is charged by estimate. No request leaves with the value of a secret in it, whatever it is for,
+    and none while the run is paused; one that is under way then is waited for.
     """
 
     def __init__(
@@ -100,11 +100,19 @@ class MeteredModel(ModelAround):
             self._charge_unanswered(request)
             raise
         except RunFailed as fault:
-            if fault.failure is FailureKind.PROVIDER_TIMEOUT:
+            if fault.failure is FailureKind.PROVIDER_TIMEOUT or _broke_off(fault):
                 self._charge_unanswered(request)
             raise
-        self._budget.charge(reply.tokens, time.monotonic() - started, _PAID_FOR[request.purpose])
-        return reply
+        return self._charge(request, reply, time.monotonic() - started)
+
+    def _charge(self, request: ModelRequest, reply: Reply, seconds: float) -> Reply:
+        """Charge the reply and return it with the tokens that were charged."""
+        told = believable(reply.tokens)
+        tokens = completed(told, request, reply.text)
+        if tokens != told and self._budget.is_free(tokens):
+            tokens = told
+        self._budget.charge(tokens, seconds, _PAID_FOR[request.purpose], is_estimated=tokens != reply.tokens)
+        return replace(reply, tokens=tokens)
 
     def _cleaned(self, request: ModelRequest) -> ModelRequest:
         if not self._sensitive:
@@ -140,6 +148,11 @@ def lengthened(request: ModelRequest) -> ModelRequest:
 def is_long(request: ModelRequest) -> bool:
     """Whether the request gives room for a long reply."""
     return request.max_output_tokens >= LONG_REPLY
+
+
+def _broke_off(fault: RunFailed) -> bool:
+    """Whether an answer had begun when the connection was lost; one that could not be made is not asked for again."""
+    return fault.failure is FailureKind.PROVIDER_CONNECTION_ERROR and fault.is_transient
 
 
 async def _discard(text: str) -> None:

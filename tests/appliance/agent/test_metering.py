@@ -12,6 +12,7 @@ from appliance.content import Content
 from appliance.errors import BrowserLost, MoneySpent, RunFailed
 from appliance.events import TokenCount
 from appliance.models.base import Image, Message, ModelRequest, OnText, Purpose, Reply, ReplyShape, Scene, Text
+from appliance.models.failures import Service
 from appliance.pause import Pause
 from appliance.sensitive import SensitiveData
 from appliance.words import Effort, FailureKind
@@ -24,6 +25,7 @@ class PromptModel:
     sees_images = False
     context_window: int | None = None
     compacts_itself = False
+    tokens = TokenCount(input=1000, output=10)
 
     def slowness(self, effort: Effort | None) -> float:
         return 1.0
@@ -31,7 +33,7 @@ class PromptModel:
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         if not request.system:
             await asyncio.Event().wait()
-        return Reply(request.system, TokenCount(input=1000), self.name)
+        return Reply(request.system, self.tokens, self.name)
 
     async def close(self) -> None:
         pass
@@ -145,6 +147,66 @@ async def test_a_call_that_is_answered_or_refused_is_not_estimated():
     with pytest.raises(MoneySpent):
         await model.ask(ModelRequest(Purpose.STEP, "Hello", ()))
     assert budget.spent.estimated_calls == 0
+
+
+LONG = ModelRequest(Purpose.STEP, "Hello", (Message("user", (Text("x" * 4000),)),))
+
+
+def reporting(tokens: TokenCount, price: Decimal = Decimal("0.001")) -> tuple[MeteredModel, Budget]:
+    """Return a model whose replies tell these tokens, each of which costs so much."""
+    model = PromptModel()
+    model.tokens = tokens
+    budget = Budget(Assignment("Do it"), lambda used: price * (used.input + used.cache_read + used.output))
+    return MeteredModel(model, budget, asyncio.Event()), budget
+
+
+@pytest.mark.parametrize("told", [TokenCount(), TokenCount(input=-1_000_000, output=-5)])
+async def test_a_reply_that_does_not_tell_what_it_took_is_charged_by_estimate(told: TokenCount):
+    model, budget = reporting(told)
+    reply = await model.ask(LONG)
+    (charge,) = budget.charges
+    assert charge.is_estimated
+    assert charge.tokens == reply.tokens == TokenCount(input=estimate(LONG, 0).input, output=2)
+    assert charge.cost_usd == Decimal("0.001") * (charge.tokens.input + 2)
+
+
+async def test_what_a_reply_tells_in_part_is_kept_and_the_rest_is_estimated():
+    model, budget = reporting(TokenCount(cache_read=700))
+    await model.ask(LONG)
+    assert budget.spent.tokens == TokenCount(cache_read=700, output=2)
+
+
+async def test_no_call_takes_more_tokens_than_the_ledger_can_hold():
+    model, budget = reporting(TokenCount(input=10**18, output=3))
+    await model.ask(LONG)
+    assert (budget.spent.tokens.input, budget.spent.estimated_calls) == (100_000_000, 1)
+
+
+async def test_a_model_that_costs_nothing_is_not_estimated():
+    model, budget = reporting(TokenCount(), price=Decimal(0))
+    await model.ask(LONG)
+    assert budget.charges == ()
+
+
+class FailingModel(PromptModel):
+    """Fails in the given way."""
+
+    def __init__(self, fault: RunFailed) -> None:
+        self.fault = fault
+
+    async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        raise self.fault
+
+
+@pytest.mark.parametrize("is_begun", [True, False])
+async def test_an_answer_that_breaks_off_is_charged_by_estimate_and_one_that_never_began_is_not(is_begun: bool):
+    service = Service("The provider", "", "KEY", "ADDRESS", "")
+    fault = service.broke_off("reset") if is_begun else service.unreachable(ConnectionError("refused"))
+    _, budget = metered()
+    with pytest.raises(RunFailed):
+        await MeteredModel(FailingModel(fault), budget, asyncio.Event()).ask(LONG)
+    assert budget.spent.estimated_calls == is_begun
+    assert (budget.spent.tokens.input >= 1000) is is_begun
 
 
 def test_an_estimate_counts_text_shape_pictures_and_a_reply_of_the_usual_length():

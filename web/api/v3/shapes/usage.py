@@ -10,7 +10,7 @@ class UsageRowView(Struct, rename="camel", kw_only=True):
 
     `key` is a date, a name, a word or an id, empty for what belongs to no member or key. `costUsd` leaves out the
     `unpricedCalls`, and includes `servicesUsd`, which went to other services than models. `estimatedCalls` were given
-    up before their reply told what they used.
+    up, or their reply did not tell what they used.
     """
 
     key: str
