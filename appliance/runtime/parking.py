@@ -53,6 +53,11 @@ class _Release:
 
 _GAVE_WAY = _Release("gave_way", f"The browser was closed to make room for another run; {_AFTERWARDS}")
 _SHUT_DOWN = _Release("server_ended", f"The server was stopped and closed the browser; {_AFTERWARDS}")
+_UNWATCHED = _Release(
+    "parked_browser_lost",
+    f"The browser could not be kept any longer by a fault of the server; {_AFTERWARDS}",
+    is_trouble=True,
+)
 
 
 class Parking:
@@ -123,17 +128,24 @@ class Parking:
             await asyncio.wait(self._leaving)
 
     async def _watch(self, parked: Parked) -> None:
-        """Wait until the browser dies or nobody has come for it in time."""
+        """Let the browser go when it dies or nobody has come for it in time, or when it cannot be watched."""
+        try:
+            release = await self._wait_for_end(parked)
+        except Exception:
+            # Nobody would ever free its slot.
+            log.exception("a parked browser could not be watched", session=str(parked.session_id))
+            release = _UNWATCHED
+        self._let_go(parked, release)
+
+    async def _wait_for_end(self, parked: Parked) -> _Release:
         try:
             async with asyncio.timeout(self._idle_seconds or None):
                 await parked.held.browser.lost.wait()
         except TimeoutError:
             text = f"Nobody gave a task for {self._idle_seconds:g} s, so the browser was closed; {_AFTERWARDS}"
-            self._let_go(parked, _Release("idle_timeout", text, SessionStatus.STOPPED))
-        else:
-            reason = await parked.held.explain_loss()
-            text = f"{reason} while it waited for a task; {_AFTERWARDS}"
-            self._let_go(parked, _Release("parked_browser_lost", text, is_trouble=True))
+            return _Release("idle_timeout", text, SessionStatus.STOPPED)
+        text = f"{await parked.held.explain_loss()} while it waited for a task; {_AFTERWARDS}"
+        return _Release("parked_browser_lost", text, is_trouble=True)
 
     def _let_go(self, parked: Parked, release: _Release | None) -> None:
         """Begin to close the browser, unless somebody else has it by now."""

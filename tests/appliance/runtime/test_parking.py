@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from structlog.testing import capture_logs
 
 from appliance.events import StepPlanned
 from appliance.persistence.database import Database
@@ -209,6 +210,25 @@ async def test_a_browser_that_is_put_back_is_parked_again_and_wakes_nobody(rig: 
     chromium.kill()
     await rig.eventually(lambda: rig.equipment.pool.free == 1)
     assert (len(bells), parking.find_slot(session_id)) == (2, None)
+
+
+async def test_a_browser_that_cannot_be_watched_is_let_go_and_its_slot_is_free(rig: Rig):
+    session = await rig.run("RUN-one Go.", [DONE])
+    await rig.eventually(lambda: rig.equipment.pool.free == 1)
+    (run,) = await rig.sessions.list_runs(session.id)
+    bells: list[int] = []
+    parking = Parking(rig.equipment, lambda: bells.append(1))
+    slot = rig.equipment.pool.try_lease()
+    assert slot is not None
+    with capture_logs() as logs:
+        parking.park(session.id, run.id, HeldBrowser(rig.equipment, slot))  # it was never opened
+        await rig.eventually(lambda: rig.equipment.pool.free == 1)
+        await rig.eventually(lambda: len(bells) == 2)
+    assert parking.find_slot(session.id) is None
+    assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == [
+        "a parked browser could not be watched"
+    ]
+    assert "parked_browser_lost" in await rig.notices(session)
 
 
 async def test_the_end_of_the_server_closes_what_is_parked(rig: Rig):
