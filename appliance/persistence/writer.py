@@ -44,6 +44,8 @@ class Writer:
         self._waiting = asyncio.Event()
         self._closing = False
         self._task: asyncio.Task[None] | None = None
+        # Belongs to the thread.
+        self._connection: Connection | None = None
 
     def start(self) -> None:
         """Begin to write; needs a running loop."""
@@ -56,6 +58,7 @@ class Writer:
         if self._task is not None:
             await self._task
             self._task = None
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
         self._thread.shutdown(wait=False)
 
     async def submit(self, work: Work[T]) -> T:
@@ -95,14 +98,24 @@ class Writer:
     def _write(self, batch: list[_Order]) -> None:
         """Write and commit the batch in the writer's thread; each order then has its result or error."""
         try:
-            with self._engine.begin() as connection:
+            # Kept, since to take one and give it back takes as long as to write a row.
+            connection = self._connection = self._connection or self._engine.connect()
+            with connection.begin():
                 driver: Any = connection.connection.driver_connection
                 for order in batch:
                     _write_in_savepoint(connection, driver.execute, order)
         except Exception as error:
+            self._disconnect()
             fault = explain(error) if isinstance(error, OperationalError | sqlite3.OperationalError) else error
             for order in batch:
                 order.error = order.error or fault
+
+    def _disconnect(self) -> None:
+        """Let go of the connection; the next batch has a new one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.invalidate()
+            connection.close()
 
 
 def _write_in_savepoint(connection: Connection, execute: Callable[[str], Any], order: _Order) -> None:

@@ -93,6 +93,24 @@ async def test_work_that_waits_for_anything_but_its_transaction_is_told_so_inste
         assert await count_users(connection) == 0
 
 
+async def test_when_the_transaction_is_lost_all_who_wait_for_it_are_told_and_the_next_is_written(
+    database: Database,
+) -> None:
+    async def lose(tx: Transaction) -> None:
+        await tx.execute(text("ROLLBACK"))
+
+    results: tuple[Any, ...] = await asyncio.gather(
+        database.writer.submit(lambda tx: add_user(tx, "a@x.org", "h")),
+        database.writer.submit(lose),
+        database.writer.submit(lambda tx: add_user(tx, "b@x.org", "h")),
+        return_exceptions=True,
+    )
+    assert [type(result).__name__ for result in results] == ["DatabaseUnavailable"] * 3
+    await database.writer.submit(lambda tx: add_user(tx, "c@x.org", "h"))
+    async with database.read() as connection:
+        assert await count_users(connection) == 1
+
+
 async def test_closing_writes_what_is_queued_and_then_refuses(database: Database, tmp_path: Path) -> None:
     waiting = [
         asyncio.create_task(database.writer.submit(lambda tx, n=n: add_user(tx, f"{n}@x.org", "h"))) for n in range(5)
