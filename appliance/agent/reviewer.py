@@ -54,7 +54,6 @@ class Verdict:
     is_right: bool
     reason: str
     is_impossible: bool = False
-    met_captcha: bool = False
 
 
 @dataclass(frozen=True)
@@ -178,7 +177,6 @@ class _Judgement(BaseModel):
     reasoning: str | None = None
     failure_reason: str | None = None
     impossible_task: bool | None = None
-    reached_captcha: bool | None = None
 
 
 def _read(text: str) -> Verdict:
@@ -190,7 +188,7 @@ def _read(text: str) -> Verdict:
     reason = cut(reason or (judged.reasoning or "").strip(), MAX_REASON)
     if not judged.verdict and not reason:
         raise ReplyMalformed("the reviewer turned the answer down without a reason.")
-    return Verdict(judged.verdict, reason, bool(judged.impossible_task), bool(judged.reached_captcha))
+    return Verdict(judged.verdict, reason, bool(judged.impossible_task))
 
 
 def _dumped(value: Any) -> str:

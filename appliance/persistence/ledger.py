@@ -1,4 +1,4 @@
-"""Writes the ledger and adds it up: by window for what a cap limits, by run and session, and in groups for people.
+"""Writes the ledger and adds it up by window, for what a cap limits.
 
 Rows are never changed. A window takes in its first moment and not its last.
 """
@@ -92,12 +92,6 @@ async def sum_spent(
     if scope is not CapScope.INSTANCE:
         within.append(_SUBJECTS[scope] == subject_id)
     return await transaction.scalar(select(func.sum(ledger.c.cost_usd)).where(and_(True, *within))) or Decimal(0)
-
-
-async def sum_session(transaction: Transaction, session_id: UUID) -> Decimal:
-    """Return the US dollars that a session spent, as the ledger has it."""
-    own = select(func.sum(ledger.c.cost_usd)).where(ledger.c.session_id == session_id)
-    return await transaction.scalar(own) or Decimal(0)
 
 
 async def costs_of_runs(transaction: Transaction, run_ids: Sequence[UUID]) -> dict[UUID, Decimal]:

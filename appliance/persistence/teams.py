@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Row, insert, select
 
 from appliance.errors import NotFound
 from appliance.persistence.columns import utc_now
@@ -43,13 +43,6 @@ async def list_teams(transaction: Transaction) -> tuple[TeamRecord, ...]:
     """Return all teams, the first made first."""
     rows = await transaction.execute(select(teams).order_by(teams.c.created_at, teams.c.id))
     return tuple(_to_team(row) for row in rows)
-
-
-async def change_team(transaction: Transaction, team_id: UUID, *, name: str, time_zone: str) -> None:
-    """Rename the team or move it into another time zone; raises NotFound when there is none."""
-    changed = update(teams).where(teams.c.id == team_id).values(name=name, time_zone=time_zone)
-    if (await transaction.execute(changed)).rowcount == 0:
-        raise NotFound("Team not found")
 
 
 async def add_member(transaction: Transaction, team_id: UUID, user_id: UUID, role: Role) -> MemberRecord:

@@ -1,12 +1,11 @@
 """Reads and writes the people who may sign in."""
 
 from typing import Any
-from uuid import UUID
 
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Row, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from appliance.errors import Conflict, NotFound
+from appliance.errors import Conflict
 from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
 from appliance.persistence.records import UserRecord
@@ -37,12 +36,6 @@ async def find_user(transaction: Transaction, email: str) -> UserRecord | None:
     return None if row is None else _to_record(row)
 
 
-async def find_user_by_id(transaction: Transaction, user_id: UUID) -> UserRecord | None:
-    """Return the person with this id, or None."""
-    row = (await transaction.execute(select(users).where(users.c.id == user_id))).first()
-    return None if row is None else _to_record(row)
-
-
 async def list_users(transaction: Transaction) -> tuple[UserRecord, ...]:
     """Return everybody, by e-mail address."""
     return tuple(_to_record(row) for row in await transaction.execute(select(users).order_by(users.c.email)))
@@ -51,13 +44,6 @@ async def list_users(transaction: Transaction) -> tuple[UserRecord, ...]:
 async def count_users(transaction: Transaction) -> int:
     """Return how many people may sign in; 0 means that the appliance has not been set up."""
     return await transaction.scalar(select(func.count()).select_from(users)) or 0
-
-
-async def change_password(transaction: Transaction, user_id: UUID, password_hash: str) -> None:
-    """Replace the password; raises NotFound when there is no such person."""
-    result = await transaction.execute(update(users).where(users.c.id == user_id).values(password_hash=password_hash))
-    if result.rowcount == 0:
-        raise NotFound("User not found")
 
 
 def _normalise(email: str) -> str:

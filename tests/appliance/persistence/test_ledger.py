@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import text
 
 from appliance.errors import NotFound
-from appliance.events import Charge, TokenCount
+from appliance.events import Charge, TokenCount, cost_of
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.ids import new_id
-from appliance.persistence.ledger import add_charges, list_charges, sum_session, sum_spent
+from appliance.persistence.ledger import add_charges, list_charges, sum_spent
 from appliance.persistence.records import Payer, RunRecord, SessionRecord
 from appliance.persistence.runs import add_run, find_run
 from appliance.persistence.sessions import add_session
@@ -64,7 +64,7 @@ async def test_a_run_has_the_sum_of_its_charges(database: Database) -> None:
     await charge(database, run)
     async with database.read() as transaction:
         found = await find_run(transaction, run.id)
-        spent = await sum_session(transaction, run.session_id)
+        spent = cost_of(row.charge for row in await list_charges(transaction, run.session_id))
     assert found.tokens == TokenCount(2000, 400, 60, 8)
     assert found.cost_usd == spent == Decimal("0.022")
     assert found.services_usd == Decimal("0.002")

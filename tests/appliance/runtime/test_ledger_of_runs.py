@@ -19,7 +19,7 @@ from appliance.agent.outcome import Outcome
 from appliance.events import ActionFinished, Charge, FeedEvent, Notice, StepPlanned, TokenCount, cost_of, tokens_of
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database, Transaction
-from appliance.persistence.ledger import list_charges, sum_session
+from appliance.persistence.ledger import list_charges
 from appliance.persistence.migration import migrate
 from appliance.persistence.prices import set_price
 from appliance.persistence.records import ChargeRecord, PriceRecord, SessionRecord
@@ -66,10 +66,9 @@ async def agreed(database: Database, session: SessionRecord) -> tuple[ChargeReco
     """Return what the session was charged, once it is clear that ledger, session and runs agree."""
     async with database.read() as transaction:
         charged = await list_charges(transaction, session.id)
-        spent = await sum_session(transaction, session.id)
         found = await find_session(transaction, session.id)
         runs = await list_runs(transaction, session.id)
-    assert spent == found.cost_usd == sum(run.cost_usd for run in runs)
+    assert cost_of(row.charge for row in charged) == found.cost_usd == sum(run.cost_usd for run in runs)
     assert tokens_of(row.charge for row in charged) == found.tokens == sum((run.tokens for run in runs), TokenCount())
     assert found.services_usd == sum(run.services_usd for run in runs)
     assert found.step_count == sum(run.step_count for run in runs)

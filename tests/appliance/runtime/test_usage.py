@@ -17,7 +17,7 @@ from appliance.persistence.records import Payer, SessionRecord
 from appliance.persistence.runs import add_run
 from appliance.persistence.sessions import add_session
 from appliance.persistence.tables import ledger
-from appliance.persistence.teams import add_team, change_team, find_first_team
+from appliance.persistence.teams import add_team, find_first_team
 from appliance.persistence.users import add_user
 from appliance.runtime.usage import Usage
 from appliance.words import Purpose, SessionStatus, UsageGroup
@@ -74,8 +74,7 @@ async def test_every_grouping_adds_up_to_the_same_to_the_micro_dollar(database: 
 
 
 async def test_days_begin_at_midnight_in_the_zone_of_the_team_also_where_clocks_are_changed(database: Database) -> None:
-    team = await first_team(database)
-    await database.writer.submit(lambda tx: change_team(tx, team, name="Home", time_zone="Europe/Berlin"))
+    team = (await database.writer.submit(lambda tx: add_team(tx, "Home", "Europe/Berlin"))).id
     # The 25th of October 2026 has 25 hours there: from 22:00 UTC on the day before to 23:00 UTC.
     moments = {
         datetime(2026, 10, 24, 21, 59, 59, 999999, UTC): "2026-10-24",
