@@ -13,6 +13,7 @@ PilothouseError
 │   ├── ElementGone            ├── ActionRefused (policy)  ├── ActionInvalid (parameters)
 │   ├── CaptchaIncomplete      ├── SolverFailed           └── AnswerRefused (what an answer may hold)
 ├── BrowserLost                the browser or the tab's renderer went away
+├── CaptureFailed              what a browser keeps of the sites could not be taken from it
 ├── ReplyMalformed             the model's reply cannot be used; it is asked again
 ├── ContextOverflow            the request is longer than the model's window; it is compacted and sent again
 └── RunEnding                  ends the loop, carrying how and why
@@ -192,6 +193,10 @@ class AnswerRefused(ActionFailed):
 
 class BrowserLost(PilothouseError):
     """The browser process or its connection ended while it was needed."""
+
+
+class CaptureFailed(PilothouseError):
+    """What a browser keeps of the sites could not be taken from it; what was kept before stays."""
 
 
 class ReplyMalformed(PilothouseError):

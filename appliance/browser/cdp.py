@@ -59,10 +59,14 @@ class _Pending(msgspec.Struct):
 
 
 class CdpConnection:
-    """A DevTools socket. `closed` is set once it is gone, after which every command raises BrowserLost."""
+    """A DevTools socket. `closed` is set once it is gone, after which every command raises BrowserLost.
 
-    def __init__(self, socket: ClientConnection) -> None:
+    `address` is where it was opened.
+    """
+
+    def __init__(self, socket: ClientConnection, address: str) -> None:
         """Take over an open socket; use `connect`."""
+        self.address = address
         self.closed = asyncio.Event()
         self._socket = socket
         self._pending: dict[int, _Pending] = {}
@@ -88,7 +92,7 @@ class CdpConnection:
             raise BrowserUnavailable(
                 f"The browser does not answer at {websocket_url} ({error}); see whether Chromium still runs."
             ) from error
-        return cls(socket)
+        return cls(socket, websocket_url)
 
     async def send(
         self, method: str, params: dict[str, Any] | None = None, session_id: str = "", timeout: float = 10.0

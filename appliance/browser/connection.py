@@ -55,7 +55,7 @@ class Browser:
         self._from_line = 0
         self._mark: Mark | None = None
         self.pictures = Pictures(grab)
-        self._gate = Gate(cdp, policy, self.tabs.refused)
+        self.gate = Gate(cdp, policy, self.tabs.refused)
         self._watchers: list[asyncio.Task[None]] = []
 
     @classmethod
@@ -100,7 +100,7 @@ class Browser:
         """Keep values out of pictures and names of files, and addresses that carry one in the allowed domains."""
         self.pictures.hidden = values
         self.downloads.carries_secret = carries_secret
-        self._gate.carries_secret = carries_secret
+        self.gate.carries_secret = carries_secret
 
     async def conceal(self) -> None:
         """Make the current tab show dots for what is to be hidden; raises ActionFailed when that cannot be done."""
@@ -108,7 +108,7 @@ class Browser:
 
     def use_relay(self, relay: Relay) -> None:
         """Tell the relay what was judged good, and be told what it refuses."""
-        self._gate.on_pass = relay.expect
+        self.gate.on_pass = relay.expect
         self.tabs.explain = relay.problem_of
         relay.on_refusal = lambda address, reason: self.tabs.refused(Refusal(str(address), reason))
 
@@ -119,7 +119,7 @@ class Browser:
         """
         self.policy = policy
         self.tabs.use(policy)
-        asking = self._gate.use(policy)
+        asking = self.gate.use(policy)
         await self.tabs.end_apart()
         try:
             await self.downloads.move(downloads_dir)
@@ -332,7 +332,7 @@ class Browser:
     # ---- setting up and following what happens ------------------------------------------------------------------
 
     async def _set_up(self) -> None:
-        intercepting = self._gate.open()
+        intercepting = self.gate.open()
         directing = asyncio.ensure_future(self.downloads.open())
         pages = [{"type": "page"}]
         self.cdp.post("Target.setDiscoverTargets", {"discover": True, "filter": pages})

@@ -34,13 +34,17 @@ class Gate:
 
     The browser itself is asked once: that covers tabs, pop-ups, redirects, workers and frames of other processes alike.
     `on_refusal` gets what was stopped, `on_pass` the address of what was judged good. `carries_secret` says whether an
-    address holds what must not leave the allowed domains.
+    address holds what must not leave the allowed domains. `before_document` gets address and frame of each document
+    before it is let through. `blanks` are frames by id that get an empty document of the origin named, which no site
+    is asked for, and nothing else.
     """
 
     def __init__(self, cdp: CdpConnection, policy: Policy, on_refusal: Callable[[Refusal], None]) -> None:
         """Listen on the browser's own session."""
         self.on_pass: Callable[[str], None] | None = None
         self.carries_secret: Callable[[str], bool] | None = None
+        self.before_document: Callable[[str, str], None] | None = None
+        self.blanks: dict[str, str] = {}
         self._cdp = cdp
         self._policy = policy
         self._on_refusal = on_refusal
@@ -60,12 +64,23 @@ class Gate:
         if session_id:
             # Somebody else's interception on a tab's session.
             return
-        if not self._policy.needs_lookup(params["request"]["url"]):
+        origin = self.blanks.get(params.get("frameId", ""))
+        if origin is not None:
+            self._answer_blank(params, origin)
+        elif not self._policy.needs_lookup(params["request"]["url"]):
             self._judge(params)
+        else:
+            task = asyncio.create_task(self._look_up(params))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _answer_blank(self, params: dict[str, Any], origin: str) -> None:
+        request = {"requestId": params["requestId"]}
+        if params.get("resourceType") != "Document" or not params["request"]["url"].startswith(f"{origin}/"):
+            self._cdp.post("Fetch.failRequest", {**request, "errorReason": "Aborted"})
             return
-        task = asyncio.create_task(self._look_up(params))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        headers = [{"name": "Content-Type", "value": "text/html; charset=utf-8"}]
+        self._cdp.post("Fetch.fulfillRequest", {**request, "responseCode": 200, "responseHeaders": headers})
 
     def _judge(self, params: dict[str, Any]) -> None:
         try:
@@ -96,6 +111,8 @@ class Gate:
     def _let_through(self, params: dict[str, Any]) -> None:
         if self.on_pass is not None:
             self.on_pass(params["request"]["url"])
+        if self.before_document is not None and params.get("resourceType") == "Document":
+            self.before_document(params["request"]["url"], params.get("frameId", ""))
         self._cdp.post("Fetch.continueRequest", {"requestId": params["requestId"]})
 
     def _refuse(self, params: dict[str, Any], reason: str) -> None:

@@ -31,6 +31,7 @@ class Tabs:
     `refusals` are the requests that policy refused; `explain` says why the host of an address was not reached.
     Tabs apart are those in which pages are read in bulk: they are not among these and never become current, dialogs in
     them are closed at once, and what they open by themselves is closed again. `reading` counts who reads in such tabs.
+    `on_tab` gets every new tab, those apart too, before anything happens in it.
     """
 
     def __init__(self, cdp: CdpConnection, policy: Policy) -> None:
@@ -41,6 +42,7 @@ class Tabs:
         self.refusals: list[Refusal] = []
         self.explain: Callable[[str], str | None] = _unexplained
         self.reading = 0
+        self.on_tab: Callable[[Tab], None] | None = None
         self._cdp = cdp
         self._policy = policy
         self._creating = 0
@@ -97,7 +99,7 @@ class Tabs:
         """Judge by another policy from now on, and forget what was refused by the one before."""
         self._policy = policy
         self.refusals.clear()
-        for tab in (*self, *self._apart.values()):
+        for tab in self.everywhere():
             tab.use(policy)
 
     def close_apart(self, tab: Tab) -> None:
@@ -129,7 +131,7 @@ class Tabs:
 
     def touch(self) -> None:
         """Wake whoever waits for any tab."""
-        for tab in (*self, *self._apart.values()):
+        for tab in self.everywhere():
             tab.activity.touch()
 
     def refused(self, refusal: Refusal) -> None:
@@ -173,13 +175,17 @@ class Tabs:
 
     def _passing_on(self, event: str) -> Handler:
         def take(params: dict[str, Any], session_id: str) -> None:
-            tab = self._own(session_id)
+            tab = self.own(session_id)
             if tab is not None:
                 tab.take(event, params)
 
         return take
 
-    def _own(self, session_id: str) -> Tab | None:
+    def everywhere(self) -> tuple[Tab, ...]:
+        """Return all tabs there are, also those apart."""
+        return (*self, *self._apart.values())
+
+    def own(self, session_id: str) -> Tab | None:
         """Return the tab whose own session this is, not that of one of its frames."""
         tab = self._sessions.get(session_id)
         return tab if tab is not None and tab.session_id == session_id else None
@@ -195,6 +201,8 @@ class Tabs:
         tab = Tab(self._cdp, self._policy, info, new_session)
         tab.explain = self.explain_failure
         self._sessions[new_session] = tab
+        if self.on_tab is not None:
+            self.on_tab(tab)
         tab.set_up()
         if self._creating_apart and not tab.opener_id:
             tab.is_apart = True
@@ -260,7 +268,7 @@ class Tabs:
             tab.url, tab.title = info["url"] or tab.url, info["title"]
 
     def _crashed(self, _: dict[str, Any], session_id: str) -> None:
-        tab = self._own(session_id)
+        tab = self.own(session_id)
         if tab is not None:
             tab.ended(crashed=True)
 
@@ -300,7 +308,7 @@ class Tabs:
             tab.frame_changed(params["frameId"])
 
     def _download_begun(self, params: dict[str, Any], _: str) -> None:
-        for tab in (*self, *self._apart.values()):
+        for tab in self.everywhere():
             if tab.target_id == params.get("frameId"):
                 tab.activity.download_begun()
             else:

@@ -205,6 +205,18 @@ def _redirect(handler: _Handler, query: Query, body: bytes) -> None:
     handler.answer("", status=int(query.get("status", "302")), Location=query["to"])
 
 
+def _logged_out(handler: _Handler, query: Query, body: bytes) -> None:
+    handler.answer("<title>Logged out</title><h1>Logged out</h1>", Clear_Site_Data='"storage"')
+
+
+def _leaving(handler: _Handler, query: Query, body: bytes) -> None:
+    handler.answer(f"<title>Leaving</title><script>location.replace({json.dumps(query['to'])})</script>")
+
+
+def _storing(handler: _Handler, query: Query, body: bytes) -> None:
+    handler.answer("<title>Storing</title><script>localStorage.setItem('stored', '1')</script>")
+
+
 def _status(handler: _Handler, query: Query, body: bytes) -> None:
     """Answer with the status `code`."""
     handler.answer(f"<title>{query['code']}</title><h1>Status {query['code']}</h1>", status=int(query["code"]))
@@ -272,6 +284,9 @@ ROUTES: dict[str, Callable[[_Handler, Query, bytes], None]] = {
     "/arriving": _arriving,
     "/redirect": _redirect,
     "/status": _status,
+    "/logged-out": _logged_out,
+    "/leaving": _leaving,
+    "/storing": _storing,
     "/attachment": _attachment,
     "/pdf": _pdf,
     "/broken": _broken,

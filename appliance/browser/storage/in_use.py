@@ -1,0 +1,181 @@
+"""What a profile keeps, given to a browser and taken back: cookies at once, what sites store as they are opened.
+
+Sites that are not opened cost nothing and come back as they were. What is taken back is read where a page of the site
+is open; else in a blank document of it, or, where there is no time for one, from what was seen of its pages.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from appliance.browser.cdp import CdpError
+from appliance.browser.storage.arrivals import Arrivals
+from appliance.browser.storage.cookies import Cookie, CookieShelf
+from appliance.browser.storage.live import Seen, read_live
+from appliance.browser.storage.mirror import Mirror
+from appliance.browser.storage.scripts import Kept
+from appliance.browser.storage.visits import Visits
+from appliance.browser.tab import Tab
+from appliance.errors import BrowserLost, CaptureFailed
+
+if TYPE_CHECKING:
+    from appliance.browser.connection import Browser
+
+VISITING_SECONDS = 0.15
+"""How long blank documents are opened for sites of which it is known well enough without what they keep."""
+ALWAYS_VISITED = 3
+"""How many of those get one however long it takes."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a browser keeps of the sites: cookies, and what origins store; no origin stands there twice."""
+
+    cookies: tuple[Cookie, ...] = ()
+    origins: tuple[Kept, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An origin of which not everything was put back or taken: `reason` is a clause, without values."""
+
+    origin: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What the browser keeps now. An origin that could not be read stands there as it was put in."""
+
+    contents: Contents
+    failures: tuple[Failure, ...] = ()
+
+
+class StorageInUse:
+    """What was put into a browser, from `restore` until the browser goes; it can be captured again and again."""
+
+    def __init__(self, browser: "Browser", contents: Contents) -> None:
+        """Use `restore`."""
+        self._browser = browser
+        self._base = {one.origin: one for one in contents.origins}
+        self._cookies = CookieShelf(browser.cdp)
+        self._mirror = Mirror(browser.cdp)
+        self._arrivals = Arrivals(browser.cdp, browser.tabs, self._base.values())
+        self._opened: set[str] = set()
+        self._settled: dict[str, Kept] = {}
+
+    @classmethod
+    async def restore(cls, browser: "Browser", contents: Contents) -> "StorageInUse":
+        """Put everything into a browser that has shown no page yet; raises BrowserLost.
+
+        Cookies that the browser refuses are captured as they were.
+        """
+        in_use = cls(browser, contents)
+        browser.gate.before_document = in_use._arrivals.before
+        browser.tabs.on_tab = in_use._follow
+        for tab in browser.tabs.everywhere():
+            in_use._follow(tab)
+        try:
+            await in_use._cookies.put(contents.cookies)
+        except CdpError as error:
+            raise BrowserLost(f"The browser did not take the profile's cookies ({error.message}).") from error
+        return in_use
+
+    async def capture(self) -> Captured:
+        """Return what the browser keeps now; raises CaptureFailed or BrowserLost, and then there is none."""
+        try:
+            cookies = await self._cookies.take()
+        except CdpError as error:
+            raise CaptureFailed(f"The browser did not give its cookies ({error.message}).") from error
+        live = await read_live(self._browser.tabs.everywhere())
+        newly_opened = self._arrivals.take_opened() | live.keys()
+        self._opened |= newly_opened
+        for origin in newly_opened | self._mirror.doubtful:
+            self._settled.pop(origin, None)
+        visits = await self._visit(self._opened - live.keys() - self._settled.keys())
+        if self._browser.lost.is_set():
+            raise BrowserLost("The browser went away while its profile was taken from it.")
+        failures: list[Failure] = []
+        now = dict(self._base)
+        for origin in sorted(self._opened):
+            kept, problem = self._find(origin, live.get(origin, []), visits)
+            if problem:
+                failures.append(Failure(origin, problem))
+            if kept is not None:
+                now[origin] = kept
+        self._base = {origin: kept for origin, kept in now.items() if kept.local or kept.session or kept.databases}
+        return Captured(Contents(cookies, tuple(self._base.values())), tuple(failures))
+
+    def close(self) -> None:
+        """Leave the browser alone."""
+        self._arrivals.close()
+        self._mirror.close()
+        self._browser.gate.before_document = None
+        self._browser.tabs.on_tab = None
+
+    def _follow(self, tab: Tab) -> None:
+        opener = next((one for one in self._browser.tabs.everywhere() if one.target_id == tab.opener_id), None)
+        self._mirror.follow(tab.session_id, opener.session_id if opener else "")
+
+    async def _visit(self, closed: set[str]) -> Visits:
+        """Read the origins of which no page is open, those that may keep databases in any case."""
+        visits = Visits(self._browser.cdp.address, self._browser.gate)
+        used = await self._origins_with_databases(closed)
+        visits.blind = {one for one in closed if one in used | self._mirror.doubtful or self._has_databases(one)}
+        changed = [one for one in closed if self._mirror.local.get(one)]
+        others = sorted(closed - visits.blind, key=lambda one: (one not in changed, one))
+        needed = [*sorted(visits.blind), *others[:ALWAYS_VISITED]]
+        await visits.read(needed, others[ALWAYS_VISITED:], VISITING_SECONDS)
+        self._mirror.doubtful -= visits.found.keys()
+        return visits
+
+    def _has_databases(self, origin: str) -> bool:
+        return origin in self._base and bool(self._base[origin].databases)
+
+    async def _origins_with_databases(self, closed: set[str]) -> set[str]:
+        tab = next((one for one in self._browser.tabs if not one.closed and not one.crashed), None)
+        if tab is None:
+            return closed
+        asking = {
+            one: self._browser.cdp.post("Storage.getUsageAndQuota", {"origin": one}, tab.session_id) for one in closed
+        }
+        if asking:
+            await asyncio.wait(asking.values(), timeout=2.0)
+        return {one for one, answer in asking.items() if _has_usage(answer)}
+
+    def _find(self, origin: str, live: list[Seen], visits: Visits) -> tuple[Kept | None, str]:
+        """Return what the origin keeps, None when that is not known, and what is wrong with that, if anything."""
+        if origin in self._arrivals.problems:
+            return None, self._arrivals.problems[origin]
+        if live:
+            kept = live[0].kept
+        elif origin in visits.found:
+            kept = self._settled[origin] = visits.found[origin]
+        elif origin in self._settled:
+            kept = self._settled[origin]
+        elif origin in visits.blind:
+            return None, visits.problems.get(origin, "it was not read")
+        else:
+            kept = Kept(origin, self._mirror.local.get(origin, {}), {}, [])
+        if self._arrivals.owes_databases(origin):
+            kept = msgspec.structs.replace(kept, databases=self._base[origin].databases)
+        problem = f"{' and '.join(kept.left)[:200]} cannot leave the browser" if kept.left else ""
+        return msgspec.structs.replace(kept, session=self._session(origin, live), left=[]), problem
+
+    def _session(self, origin: str, live: list[Seen]) -> dict[str, str]:
+        """Return the session storage of the tab in which it changed last, from its page if that is open."""
+        last = self._mirror.session_of(origin)
+        if last is None:
+            return live[0].kept.session if live else {}
+        session_id, entries = last
+        return next((one.kept.session for one in live if one.session_id == session_id), entries)
+
+
+def _has_usage(answer: "asyncio.Future[dict[str, object]]") -> bool:
+    """Whether an origin has databases; one that is not known may have some."""
+    if not answer.done() or answer.exception() is not None:
+        return True
+    breakdown = msgspec.convert(answer.result().get("usageBreakdown", []), list[dict[str, str | float]])
+    return any(one.get("storageType") == "indexeddb" and one.get("usage") for one in breakdown)

@@ -1,0 +1,101 @@
+"""Follows the local and session storage of every page in the agent's tabs by the browser's events.
+
+It knows what an origin kept that no page shows any more, but for what a page writes while it is being left.
+"""
+
+from copy import deepcopy
+from typing import Any
+
+from appliance.browser.cdp import CdpConnection
+
+Entries = dict[str, str]
+
+
+class Mirror:
+    """Local storage by origin, session storage by origin and tab (the id of its session)."""
+
+    def __init__(self, cdp: CdpConnection) -> None:
+        """Begin to listen; `follow` each tab."""
+        self.local: dict[str, Entries] = {}
+        self.doubtful: set[str] = set()
+        self._session: dict[str, dict[str, Entries]] = {}
+        self._cdp = cdp
+        self._ends = [
+            cdp.on("DOMStorage.domStorageItemAdded", self._set),
+            cdp.on("DOMStorage.domStorageItemUpdated", self._set),
+            cdp.on("DOMStorage.domStorageItemRemoved", self._removed),
+            cdp.on("DOMStorage.domStorageItemsCleared", self._cleared),
+            cdp.on("Network.responseReceived", self._answered),
+        ]
+
+    def follow(self, session_id: str, opener_session: str = "") -> None:
+        """Have a tab report; one that another opened begins with a copy of what that one's session storage held."""
+        self._cdp.post("DOMStorage.enable", None, session_id)
+        for tabs in self._session.values():
+            if opener_session in tabs:
+                # Put first, since it is no change: the last one stays the opener's.
+                copied = {session_id: deepcopy(tabs[opener_session]), **tabs}
+                tabs.clear()
+                tabs.update(copied)
+
+    def session_of(self, origin: str) -> tuple[str, Entries] | None:
+        """Return the tab in which the origin's session storage changed last, and its entries; None without any."""
+        tabs = self._session.get(origin)
+        if not tabs:
+            return None
+        return next(reversed(tabs.items()))
+
+    def close(self) -> None:
+        """Stop listening."""
+        for end in self._ends:
+            end()
+
+    def _entries(self, params: dict[str, Any], session_id: str) -> Entries | None:
+        storage = params["storageId"]
+        # What a page keeps inside another site is apart, and its key says so.
+        if "^" in storage.get("storageKey", ""):
+            return None
+        origin = storage["securityOrigin"].rstrip("/")
+        if storage["isLocalStorage"]:
+            return self.local.setdefault(origin, {})
+        tabs = self._session.setdefault(origin, {})
+        entries = tabs.pop(session_id, {})
+        tabs[session_id] = entries
+        return entries
+
+    def _set(self, params: dict[str, Any], session_id: str) -> None:
+        entries = self._entries(params, session_id)
+        if entries is not None:
+            entries[params["key"]] = params["newValue"]
+
+    def _removed(self, params: dict[str, Any], session_id: str) -> None:
+        entries = self._entries(params, session_id)
+        if entries is not None:
+            entries.pop(params["key"], None)
+
+    def _cleared(self, params: dict[str, Any], session_id: str) -> None:
+        entries = self._entries(params, session_id)
+        if entries is not None:
+            entries.clear()
+
+    def _answered(self, params: dict[str, Any], _: str) -> None:
+        """Take note of a site that has everything it keeps thrown away, which no event of the storage tells."""
+        response = params["response"]
+        orders = [value for name, value in response.get("headers", {}).items() if name.lower() == "clear-site-data"]
+        if not any('"storage"' in order or '"*"' in order for order in orders):
+            return
+        origin = origin_of(response["url"])
+        self.doubtful.add(origin)
+        if params.get("type") == "Document":
+            for entries in self._session.get(origin, {}).values():
+                entries.clear()
+
+
+def origin_of(url: str) -> str:
+    """Return the origin of an http or https address as Chromium writes it, "" of any other."""
+    scheme, _, rest = url.partition("://")
+    if scheme not in ("http", "https"):
+        return ""
+    host = rest.partition("/")[0].partition("?")[0].partition("#")[0].rpartition("@")[2]
+    default = ":80" if scheme == "http" else ":443"
+    return f"{scheme}://{host.removesuffix(default)}"

@@ -1,0 +1,98 @@
+"""Reads what origins keep that no tab shows: in blank documents of theirs, which come from us and not from the network.
+
+They are targets that no tab strip shows, on a socket of their own, with which they go.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from time import monotonic
+
+from appliance.browser.cdp import CdpConnection, CdpError
+from appliance.browser.frames import value_of
+from appliance.browser.gate import Gate
+from appliance.browser.storage.scripts import Kept, read_kept, reading_expression
+from appliance.errors import BrowserLost, BrowserUnavailable
+
+SIDE_BY_SIDE = 2
+VISIT_SECONDS = 3.0
+
+
+class Visits:
+    """One round of visits to origins; of those that are `blind` nothing else is known of what they keep."""
+
+    def __init__(self, address: str, gate: Gate) -> None:
+        """Take the browser's `ws://` address and the gate that answers for the sites."""
+        self.found: dict[str, Kept] = {}
+        self.blind: set[str] = set()
+        self.problems: dict[str, str] = {}
+        self._address = address
+        self._gate = gate
+
+    async def read(self, needed: Sequence[str], wished: Sequence[str], seconds: float) -> None:
+        """Read all origins that are needed, and as many of those wished for as can be begun within `seconds`.
+
+        What was read is in `found`, why it was not in `problems`. Raises BrowserLost.
+        """
+        if not needed and not wished:
+            return
+        end = monotonic() + seconds
+        waiting = [*((origin, True) for origin in needed), *((origin, False) for origin in wished)]
+        waiting.reverse()
+        try:
+            cdp = await CdpConnection.connect(self._address)
+        except BrowserUnavailable as error:
+            raise BrowserLost("The browser went away before what its sites keep was read.") from error
+        try:
+            count = min(SIDE_BY_SIDE, len(waiting))
+            await asyncio.gather(*(self._work(cdp, waiting, end) for _ in range(count)))
+        finally:
+            await cdp.close()
+
+    async def _work(self, cdp: CdpConnection, waiting: list[tuple[str, bool]], end: float) -> None:
+        frame_id, session_id = "", ""
+        try:
+            while waiting:
+                origin, is_needed = waiting.pop()
+                if not is_needed and monotonic() >= end:
+                    return
+                try:
+                    async with asyncio.timeout(VISIT_SECONDS):
+                        if not session_id:
+                            frame_id, session_id = await _open(cdp)
+                        self._gate.blanks[frame_id] = origin
+                        self.found[origin] = await _read(cdp, session_id, origin)
+                except TimeoutError:
+                    self.problems[origin] = f"it was not read within {VISIT_SECONDS:g} s"
+                except (CdpError, ValueError) as error:
+                    self.problems[origin] = str(error)
+                else:
+                    continue
+                # Whatever it still does must not come between the next visits.
+                self._gate.blanks.pop(frame_id, None)
+                session_id = ""
+        finally:
+            self._gate.blanks.pop(frame_id, None)
+
+
+async def _open(cdp: CdpConnection) -> tuple[str, str]:
+    """Return the frame and the session of a new target that nobody sees."""
+    made = await cdp.send("Target.createTarget", {"url": "about:blank", "hidden": True})
+    frame_id = str(made["targetId"])
+    attached = await cdp.send("Target.attachToTarget", {"targetId": frame_id, "flatten": True})
+    session_id = str(attached["sessionId"])
+    cdp.post("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}, session_id)
+    # The site's own worker would answer with a page of the site.
+    await cdp.send("Network.setBypassServiceWorker", {"bypass": True}, session_id)
+    await cdp.send("Page.enable", None, session_id)
+    return frame_id, session_id
+
+
+async def _read(cdp: CdpConnection, session_id: str, origin: str) -> Kept:
+    answer = await cdp.send("Page.navigate", {"url": f"{origin}/"}, session_id)
+    if answer.get("errorText"):
+        raise ValueError(f"a blank page of it could not be opened ({answer['errorText']})")
+    params = {"expression": reading_expression(), "returnByValue": True, "awaitPromise": True}
+    kept = read_kept(value_of(await cdp.send("Runtime.evaluate", params, session_id), "Runtime.evaluate"))
+    if kept.origin != origin:
+        raise ValueError("a page of another origin came")
+    return kept
