@@ -14,6 +14,8 @@ from appliance.persistence.usage import Day, sum_all, sum_by_day, sum_by_group
 from appliance.words import UsageGroup
 
 USUAL_DAYS = 30
+"""How many days are told of where nobody says."""
+
 MOST_DAYS = 366
 
 
@@ -44,15 +46,16 @@ class Usage:
         first: date | None = None,
         last: date | None = None,
         team_id: UUID | None = None,
+        span: int = USUAL_DAYS,
     ) -> UsageReport:
-        """Return what was spent, by default in the thirty days up to today.
+        """Return what was spent, by default in `span` days up to the last, which is today where none is named.
 
         Raises RequestInvalid for days in the wrong order or more than 366 of them.
         """
         async with self._database.read() as transaction:
             team = await (find_first_team(transaction) if team_id is None else find_team(transaction, team_id))
             zone = ZoneInfo(team.time_zone)
-            days = _days(first, last, zone)
+            days = _days(first, last, zone, span)
             since, until = days[0].begin, days[-1].end
             if group is UsageGroup.DAY:
                 rows = await sum_by_day(transaction, days, team_id)
@@ -62,11 +65,11 @@ class Usage:
         return UsageReport(days[0].date, days[-1].date, team.time_zone, group, rows, total)
 
 
-def _days(first: date | None, last: date | None, zone: ZoneInfo) -> list[Day]:
+def _days(first: date | None, last: date | None, zone: ZoneInfo, span: int) -> list[Day]:
     """Return the days asked for, at least one."""
     today = utc_now().astimezone(zone).date()
     last = last or (today if first is None else max(today, first))
-    first = first or _back(last, USUAL_DAYS - 1)
+    first = first or _back(last, span - 1)
     if first > last:
         raise RequestInvalid("from is later than to; give the earlier day first.", "query", "from")
     count = (last - first).days + 1

@@ -19,10 +19,10 @@ from appliance.persistence.teams import list_teams
 from appliance.persistence.users import list_users
 from appliance.runtime.assembly import Appliance
 from appliance.runtime.caps import CapWish
-from appliance.words import CapScope, Period, Role
+from appliance.words import CapScope, Period
 from web.pages.crew import count_crew
 from web.pages.forms import read_fields
-from web.pages.payer import find_member
+from web.pages.payer import find_standing
 from web.views import page
 
 AnyRequest = Request[Any, Any, Any]
@@ -118,9 +118,8 @@ async def _page(
     async with appliance.database.read() as transaction:
         teams = await list_teams(transaction)
         people, keys = await list_users(transaction), await list_keys(transaction)
-    member = await find_member(request, appliance.database)
-    sees_all = member is None or member.team_id == teams[0].id
-    gauges = await appliance.caps.list_gauges(None if sees_all or member is None else member.team_id)
+    standing = await find_standing(request, appliance.database)
+    gauges = await appliance.caps.list_gauges(standing.team_id)
     subjects = (
         ("Teams", [(f"team:{team.id}", team.name) for team in teams]),
         ("Members", [(f"member:{user.id}", user.email) for user in people]),
@@ -135,7 +134,7 @@ async def _page(
         periods=list(Period),
         form={"subject": "instance:", "period": "month", "hard": "", "soft": "", **form},
         errors={**dict.fromkeys(("subject", "hard", "soft", "other"), ""), **errors},
-        may_change=sees_all and (member is None or member.role in (Role.OWNER, Role.ADMIN)),
+        may_change=standing.may_change_caps,
         crew=count_crew(appliance),
     )
 
@@ -161,12 +160,7 @@ def _draw(gauge: Gauge) -> Dial:
 
 
 async def _require_manager(request: AnyRequest, appliance: Appliance) -> None:
-    member = await find_member(request, appliance.database)
-    if member is None:
-        return
-    async with appliance.database.read() as transaction:
-        first = (await list_teams(transaction))[0]
-    if member.team_id != first.id or member.role not in (Role.OWNER, Role.ADMIN):
+    if not (await find_standing(request, appliance.database)).may_change_caps:
         raise NotAllowed("Caps are changed by owners and admins of the first team; ask one of them.")
 
 

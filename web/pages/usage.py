@@ -3,26 +3,22 @@
 import csv
 import io
 from dataclasses import dataclass
-from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 from litestar import Request, Response, get
 from litestar.response import Template
 
 from appliance.persistence.records import UsageRecord
-from appliance.persistence.teams import find_first_team
 from appliance.runtime.assembly import Appliance
-from appliance.runtime.usage import UsageReport
+from appliance.runtime.usage import USUAL_DAYS
 from appliance.words import UsageGroup
 from web.pages.crew import count_crew
-from web.pages.payer import find_member
+from web.pages.payer import find_standing
 from web.views import page
 
 AnyRequest = Request[Any, Any, Any]
-SPANS = (7, 30, 90)
-_SPAN = 30
+SPANS = (7, USUAL_DAYS, 90)
 _TALLEST = 100
 _MOST_BARS = 12
 _MOST_ROWS = 200
@@ -50,9 +46,10 @@ def _show(appliance: Appliance) -> Any:
     async def show_usage(request: AnyRequest) -> Template:
         """Show what was spent in the last 7, 30 or 90 days; `by` says how the table groups it."""
         span, group = _read_span(request), _read_group(request)
-        by_day = await _report(request, appliance, UsageGroup.DAY, span)
-        by_model = await _report(request, appliance, UsageGroup.MODEL, span)
-        table = by_day if group is UsageGroup.DAY else await _report(request, appliance, group, span)
+        team_id = (await find_standing(request, appliance.database)).team_id
+        by_day = await appliance.usage.read(UsageGroup.DAY, team_id=team_id, span=span)
+        by_model = await appliance.usage.read(UsageGroup.MODEL, team_id=team_id, span=span)
+        table = by_day if group is UsageGroup.DAY else await appliance.usage.read(group, team_id=team_id, span=span)
         rows = table.rows[:: -1 if group is UsageGroup.DAY else 1]
         return page(
             request,
@@ -77,7 +74,8 @@ def _download(appliance: Appliance) -> Any:
     async def download_usage(request: AnyRequest) -> Response[bytes]:
         """Return the table as CSV."""
         span, group = _read_span(request), _read_group(request)
-        report = await _report(request, appliance, group, span)
+        team_id = (await find_standing(request, appliance.database)).team_id
+        report = await appliance.usage.read(group, team_id=team_id, span=span)
         name = f"usage-{report.first}-{report.last}-by-{group}.csv"
         return Response(
             _write_csv(report.rows),
@@ -86,25 +84,6 @@ def _download(appliance: Appliance) -> Any:
         )
 
     return download_usage
-
-
-async def _report(request: AnyRequest, appliance: Appliance, group: UsageGroup, span: int) -> UsageReport:
-    team_id = await _seen_team(request, appliance)
-    report = await appliance.usage.read(group, team_id=team_id)
-    if span == _SPAN:
-        return report
-    last: date = report.last
-    return await appliance.usage.read(group, last - timedelta(days=span - 1), last, team_id)
-
-
-async def _seen_team(request: AnyRequest, appliance: Appliance) -> UUID | None:
-    """Return the team whose money the person may see; None for everybody's, which the first team sees."""
-    member = await find_member(request, appliance.database)
-    if member is None:
-        return None
-    async with appliance.database.read() as transaction:
-        first = await find_first_team(transaction)
-    return None if member.team_id == first.id else member.team_id
 
 
 def _bars(rows: tuple[UsageRecord, ...]) -> list[Bar]:
@@ -135,7 +114,7 @@ def _defuse(text: str) -> str:
 
 def _read_span(request: AnyRequest) -> int:
     asked = request.query_params.get("days", "")
-    return next((span for span in SPANS if f"{span}" == asked), _SPAN)
+    return next((span for span in SPANS if f"{span}" == asked), USUAL_DAYS)
 
 
 def _read_group(request: AnyRequest) -> UsageGroup:
