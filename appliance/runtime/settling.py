@@ -34,16 +34,23 @@ class Tally:
         self._equipment = equipment
         self._run = run
         self._writing: deque[asyncio.Task[None]] = deque()
+        self._charging: asyncio.Task[None] | None = None
         self._written: Counter[Charge] = Counter()
 
     async def emit(self, event: FeedEvent, charges: Sequence[Charge] = ()) -> None:
         """Append the event to the session's feed, with what was charged for what it tells.
 
-        The work goes on beside the disk: this returns once all but the last few events are committed. Raises what an
-        event before it met.
+        The work goes on beside the disk: this returns once all but the last few events are committed. Of those only one
+        has charges, so that no more than what one event tells can be lost with the process. Raises what an event before
+        it met.
         """
         await self._wait(_MOST_UNDER_WAY)
-        self._writing.append(asyncio.create_task(self._write(event, charges), name=f"event of {self._run.id}"))
+        while charges and (before := self._charging) is not None and before in self._writing:
+            await self._wait(len(self._writing) - 1 - self._writing.index(before))
+        writing = asyncio.create_task(self._write(event, charges), name=f"event of {self._run.id}")
+        self._writing.append(writing)
+        if charges:
+            self._charging = writing
 
     async def flush(self) -> None:
         """Return when every event is committed; one that could not be is logged."""

@@ -1,4 +1,5 @@
 import asyncio
+import threading
 from dataclasses import replace
 from decimal import Decimal
 
@@ -116,6 +117,29 @@ async def test_events_stand_in_the_feed_in_the_order_in_which_they_were_told(ses
     await tally.flush()
     events = (await sessions.read_events(session.id, limit=20)).events
     assert [record.event.text for record in events] == [str(number) for number in range(20)]
+
+
+async def test_what_is_charged_waits_for_the_charge_before_it_and_what_is_not_does_not(equipment, tally):
+    begun, go_on = threading.Event(), threading.Event()
+
+    async def hold_up(_transaction):
+        begun.set()
+        go_on.wait(60)
+
+    held_up = asyncio.create_task(equipment.database.writer.submit(hold_up))
+    await asyncio.to_thread(begun.wait, 60)
+    await tally.emit(_step(), (_charge(Purpose.STEP, 10),))
+    await tally.emit(Notice(code="counted", text="1"))
+    charging = asyncio.create_task(tally.emit(_solved(), (CAPTCHA,)))
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert not charging.done()
+    assert tally.untold((CAPTCHA,)) == (CAPTCHA,)
+    go_on.set()
+    await held_up
+    await charging
+    await tally.flush()
+    assert tally.untold((CAPTCHA,)) == ()
 
 
 async def test_events_told_from_several_places_at_once_are_all_written_once(sessions, session, tally):
