@@ -25,6 +25,7 @@ from appliance.words import StopStrategy
 
 _SETTLE_CAP = 15.0
 _CLOSE_CAP = 12.0
+_CANCEL_CAP = 1.0
 _LOOK_ANYWAY = 30.0
 _TRY_AGAIN = 2.0
 
@@ -114,6 +115,7 @@ class Dispatcher:
             task.cancel()
         if late:
             log.warning("runs did not come to an end in time", count=len(late))
+            await asyncio.wait(late, timeout=_CANCEL_CAP)
         with suppress(DatabaseUnavailable):
             await self._write_late()
 
@@ -140,7 +142,7 @@ class Dispatcher:
                 self._wake_later()
 
     async def _write_late(self) -> None:
-        """Write the endings that could not be written in time; raises DatabaseUnavailable."""
+        """Write the endings and charges that could not be written in time; raises DatabaseUnavailable."""
         async with self._writing_late:
             while self._unwritten:
                 worker = self._unwritten[0]
@@ -150,7 +152,7 @@ class Dispatcher:
                     raise
                 except Exception:
                     # Tried again without end, it would keep all others from being dispatched.
-                    log.exception("the ending of a run cannot be written", run=str(worker.run.id))
+                    log.exception("what a run left behind cannot be written", run=str(worker.run.id))
                 self._unwritten.remove(worker)
 
     async def _dispatch_waiting(self) -> None:
@@ -207,6 +209,16 @@ class Dispatcher:
                 self._wake_later()
             else:
                 self.wake()
+            if worker.is_stuck:
+                await self._await_late(worker)
+
+    async def _await_late(self, worker: Worker) -> None:
+        """Have written what the run may yet cost after its ending."""
+        try:
+            await worker.await_late()
+        finally:
+            self._unwritten.append(worker)
+            self.wake()
 
     def _wake_later(self) -> None:
         """Look again when the database may be in order, not at once and without end."""

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -14,12 +13,13 @@ from appliance.errors import DatabaseUnavailable, NotFound, PilothouseError
 from appliance.events import Charge, FeedEvent, RunFinished, StepPlanned
 from appliance.feed.writer import write_event
 from appliance.persistence.columns import utc_now
-from appliance.persistence.database import Transaction
+from appliance.persistence.database import Database, Transaction
 from appliance.persistence.ledger import add_charges
 from appliance.persistence.records import RunRecord
 from appliance.persistence.runs import change_run, find_run
 from appliance.persistence.sessions import SessionChanges, find_session
 from appliance.runtime.equipment import Equipment
+from appliance.runtime.stubborn import submit_stubbornly
 from appliance.words import Lifecycle, RunStatus, SessionStatus
 
 _MOST_UNDER_WAY = 4
@@ -85,6 +85,10 @@ class Tally:
         except DatabaseUnavailable as error:
             log.warning("prices could not be read again; the known ones count", reason=error.message)
 
+    def note(self, charges: Sequence[Charge]) -> None:
+        """Know that these charges are written, though not with an event of this feed."""
+        self._written.update(charges)
+
     def untold(self, charges: Sequence[Charge]) -> tuple[Charge, ...]:
         """Return those of all charges of the run that came with no event, as in a step that was cut off.
 
@@ -93,31 +97,88 @@ class Tally:
         return tuple((Counter(charges) - self._written).elements())
 
 
-@dataclass(frozen=True)
 class Settlement:
-    """What is to be written of a run that is over: its outcome, what its session is then, `charges` not told yet."""
+    """What is to be written of a run that is over: its outcome, what its session is then, and what was not told yet."""
 
-    run: RunRecord
-    outcome: Outcome
-    status: SessionStatus
-    charges: tuple[Charge, ...] = ()
+    def __init__(self, database: Database, run: RunRecord, outcome: Outcome, status: SessionStatus) -> None:
+        self.is_written = False
+        self._database = database
+        self._run = run
+        self._outcome = outcome
+        self._status = status
+        self._tally: Tally | None = None
+        self._charges: Callable[[], Sequence[Charge]] = tuple
 
-    async def write(self, transaction: Transaction, lifecycle: Lifecycle | None = None) -> bool:
-        """Write it; returns False where nobody is interested any more but for what it cost.
+    def charge(self, tally: Tally, charges: Callable[[], Sequence[Charge]]) -> None:
+        """Write, too, those of all charges of the run that its tally has not told."""
+        self._tally, self._charges = tally, charges
 
-        That is so in a session that was deleted, and when somebody else has written down meanwhile that the run ended.
+    async def write(self, lifecycle: Lifecycle | None) -> bool:
+        """Write it, also when the database is out of order for some seconds; raises DatabaseUnavailable after that.
+
+        Returns False where nobody wants to know any more but what it cost: in a session that was deleted, and when
+        somebody else has written down meanwhile that the run ended.
         """
-        run = self.run
+        untold = await self._untold()
+
+        async def write(transaction: Transaction) -> bool:
+            return await self._write(transaction, untold, lifecycle)
+
+        is_told = await submit_stubbornly(self._database, write, f"the ending of run {self._run.id}")
+        self._note_written(untold)
+        if not is_told:
+            log.info("a run ended that was ended or deleted meanwhile", run=str(self._run.id))
+        return is_told
+
+    async def write_late(self) -> bool:
+        """Write what is missing, the ending or what was charged after it; returns whether there was something.
+
+        Raises DatabaseUnavailable.
+        """
+        untold = await self._untold()
+        if self.is_written and not untold:
+            return False
+        await self._database.writer.submit(lambda transaction: self._write(transaction, untold, None))
+        self._note_written(untold)
+        log.info("what a run left behind is written late", run=str(self._run.id), charges=len(untold))
+        return True
+
+    async def _untold(self) -> tuple[Charge, ...]:
+        if self._tally is None:
+            return ()
+        await self._tally.flush()
+        return self._tally.untold(self._charges())
+
+    def _note_written(self, charges: tuple[Charge, ...]) -> None:
+        self.is_written = True
+        if self._tally is not None:
+            self._tally.note(charges)
+
+    async def _write(self, transaction: Transaction, charges: tuple[Charge, ...], lifecycle: Lifecycle | None) -> bool:
+        run = self._run
         is_ended = (await find_run(transaction, run.id)).status is RunStatus.ENDED
         if not is_ended and await _is_there(transaction, run.session_id):
-            await settle(transaction, run, self.outcome, self.status, self.charges, lifecycle)
+            await settle(transaction, run, self._outcome, self._status, charges, lifecycle)
             return True
-        await add_charges(transaction, run.session_id, run.id, self.charges)
+        await add_charges(transaction, run.session_id, run.id, charges)
         if not is_ended:
             await change_run(
-                transaction, run.id, status=RunStatus.ENDED, ended_at=utc_now(), ending=self.outcome.ending
+                transaction, run.id, status=RunStatus.ENDED, ended_at=utc_now(), ending=self._outcome.ending
             )
         return False
+
+
+async def await_late(pieces: Sequence[asyncio.Task[Outcome]], seconds: float, what: str) -> None:
+    """Return when the tasks are over that were cancelled and did not end in time, after so many seconds at most.
+
+    What they met is of no interest any more; `what` says in the log whose they are.
+    """
+    _, late = await asyncio.wait(pieces, timeout=seconds)
+    for piece in pieces:
+        if piece.done() and not piece.cancelled() and (fault := piece.exception()) is not None:
+            log.info("a part of a run ended late", of=what, reason=str(fault) or type(fault).__name__)
+    if late:
+        log.error("a part of a run does not end; what it costs from now on is charged to nobody", of=what)
 
 
 async def _is_there(transaction: Transaction, session_id: UUID) -> bool:

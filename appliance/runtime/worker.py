@@ -7,7 +7,6 @@ Whatever goes wrong, the run gets one ending with one sentence, and the slot com
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -15,7 +14,7 @@ import structlog
 from appliance.agent.outcome import Outcome
 from appliance.displays.slot import Slot
 from appliance.errors import BrowserLost, DatabaseUnavailable, NotFound, PilothouseError
-from appliance.events import Charge, Notice, RunStarted
+from appliance.events import Notice, RunStarted
 from appliance.feed.writer import write_event
 from appliance.models.base import Model
 from appliance.models.catalog import ModelEntry
@@ -33,8 +32,7 @@ from appliance.runtime.held import HeldBrowser, screen_of
 from appliance.runtime.parking import Parked, Parking
 from appliance.runtime.phases import Laps, loading_model, make_folders
 from appliance.runtime.pressure import telling_pressure
-from appliance.runtime.settling import Settlement, Tally
-from appliance.runtime.stubborn import submit_stubbornly
+from appliance.runtime.settling import Settlement, Tally, await_late
 from appliance.sensitive import SensitiveData
 from appliance.words import Lifecycle, RunStatus, SessionStatus, StopStrategy
 
@@ -45,6 +43,8 @@ if TYPE_CHECKING:
 
 _CANCEL_CAP = 3.0
 _LAST_WORDS = 0.5
+_LATE_CAP = 200.0
+"""Seconds that what could not be cut off is waited for: a little longer than a model may take to answer."""
 
 log = structlog.get_logger()
 
@@ -68,12 +68,12 @@ class Worker:
         self._pause = Pause()
         self._pausing = asyncio.Lock()
         self._is_kept = False
-        self._is_stuck = False
+        self._pieces: list[asyncio.Task[Outcome]] = []
         self._halt: Halt | None = None
         self._halted = asyncio.Event()
         self._agent: Agent | Replay | None = None
         self._tally: Tally | None = None
-        self._unwritten: Settlement | None = None
+        self._settlement: Settlement | None = None
         self._sensitive = SensitiveData()
 
     @classmethod
@@ -94,19 +94,24 @@ class Worker:
         return self.settled.is_set() and not self._is_kept
 
     @property
+    def is_stuck(self) -> bool:
+        """Whether something in the run did not end in time when it was told to, and may cost something yet."""
+        return any(not piece.done() for piece in self._pieces)
+
+    @property
     def is_unwritten(self) -> bool:
         """Whether the run is over and its ending, with what it cost, is not written down yet."""
-        return self._unwritten is not None
+        return self._settlement is not None and not self._settlement.is_written
+
+    async def await_late(self) -> None:
+        """Return when nothing goes on in the run any more, some minutes at most; then `write_late` tells the rest."""
+        await await_late(self._pieces, _LATE_CAP, f"run {self.run.id}")
 
     async def write_late(self) -> None:
-        """Write the ending that could not be written in time; raises DatabaseUnavailable where it still cannot be."""
-        if self._unwritten is None:
-            return
-        await self._equipment.database.writer.submit(self._unwritten.write)
-        self._unwritten = None
-        self._equipment.treasury.close(self.run.id)
-        self._equipment.hub.signal(self.run.session_id)
-        log.info("the ending of a run is written late", run=str(self.run.id))
+        """Write what is missing of the run's ending and of what it cost; raises DatabaseUnavailable."""
+        if self._settlement is not None and await self._settlement.write_late():
+            self._equipment.treasury.close(self.run.id)
+            self._equipment.hub.signal(self.run.session_id)
 
     def halt(self, halt: Halt) -> None:
         """End the run from outside; the first order counts."""
@@ -221,6 +226,7 @@ class Worker:
     async def _reach_outcome(self, session: SessionRecord, undo: AsyncExitStack) -> Outcome:
         """Go through the phases until the run ends: by itself, by a fault, or by a halt."""
         attempt = asyncio.create_task(self._attempt(session, undo), name=f"attempt {self.run.id}")
+        self._pieces.append(attempt)
         halted_wait = asyncio.create_task(self._halted.wait())
         await asyncio.wait({attempt, halted_wait}, return_when=asyncio.FIRST_COMPLETED)
         halted_wait.cancel()
@@ -229,7 +235,6 @@ class Worker:
                 self._agent.interrupt(halt_of(self._halt))
             attempt.cancel()
             await asyncio.wait({attempt}, timeout=_CANCEL_CAP)
-            self._is_stuck = not attempt.done()
         fault = attempt.exception() if attempt.done() and not attempt.cancelled() else asyncio.CancelledError()
         if fault is None:
             return attempt.result()
@@ -303,6 +308,7 @@ class Worker:
     async def _run_agent(self, agent: "Agent | Replay") -> Outcome:
         """Let the agent work; when its browser goes away while it waits for something else, it need not wait on."""
         working = asyncio.create_task(agent.run(), name=f"agent {self.run.id}")
+        self._pieces.append(working)
         lost = asyncio.create_task(self._held.browser.lost.wait())
         try:
             await asyncio.wait({working, lost}, return_when=asyncio.FIRST_COMPLETED)
@@ -352,19 +358,12 @@ class Worker:
         status = status_after(outcome, keep_alive=session.keep_alive)
         if self._halt is not None and outcome.ending is self._halt.ending:
             status = self._halt.status
-        untold: tuple[Charge, ...] = ()
+        self._settlement = Settlement(self._equipment.database, self.run, outcome, status)
         if self._tally is not None:
-            await self._tally.flush()
-            untold = self._tally.untold(self._agent.charges if self._agent is not None else ())
+            agent = self._agent
+            self._settlement.charge(self._tally, lambda: () if agent is None else agent.charges)
         is_kept = self._may_stay(session)
-        settlement = self._unwritten = Settlement(self.run, outcome, status, untold)
-        write = partial(settlement.write, lifecycle=Lifecycle.PARKED if is_kept else None)
-        is_told = await submit_stubbornly(self._equipment.database, write, f"the ending of run {self.run.id}")
-        self._unwritten = None
-        if not is_told:
-            log.info("a run ended of which nobody wants to know", run=str(self.run.id))
-            is_kept = False
-        if is_kept:
+        if await self._settlement.write(Lifecycle.PARKED if is_kept else None) and is_kept:
             memory = self._agent.memory if self._agent is not None else self._memory
             self._parking.park(session.id, self.run.id, self._held, memory)
             self._is_kept = True
@@ -375,4 +374,4 @@ class Worker:
     def _may_stay(self, session: SessionRecord) -> bool:
         """Whether the browser stays for the session's next task: it lives, and nobody wants the session to end."""
         is_ended = self._halt is not None and self._halt is not STOPS[StopStrategy.TASK]
-        return session.keep_alive and self._held.is_usable and not is_ended and not self._is_stuck
+        return session.keep_alive and self._held.is_usable and not is_ended and not self.is_stuck

@@ -10,11 +10,12 @@ from appliance.errors import NotFound
 from appliance.events import ActionFinished, Charge, Notice, Reviewed, RunFinished, StepPlanned, TokenCount, cost_of
 from appliance.persistence.ledger import list_charges
 from appliance.persistence.runs import find_latest_run
+from appliance.persistence.sessions import delete_session
 from appliance.persistence.steps import list_steps
 from appliance.runtime.agents import assign
-from appliance.runtime.settling import Tally, settle
+from appliance.runtime.settling import Settlement, Tally, await_late, settle
 from appliance.runtime.wishes import SessionWish
-from appliance.words import Ending, FailureKind, Purpose, ReceiptStatus, SessionStatus
+from appliance.words import Ending, FailureKind, Purpose, ReceiptStatus, RunStatus, SessionStatus
 
 DELIVERED = Outcome(
     ending=Ending.DONE,
@@ -235,3 +236,61 @@ async def test_the_feed_is_told_what_is_handed_over_before_it_is_told_the_ending
     assert await sessions.find_provenance(session.id) == sources
     assert await sessions.list_provenance(session.id) == {run.id: sources}
     assert (await sessions.list_runs(session.id))[0].output == {"n": 1}
+
+
+async def test_what_is_charged_after_a_run_was_settled_is_written_once_all_the_same(
+    sessions, session, equipment, run, tally
+):
+    goal, step, late = _charge(Purpose.GOAL, 1), _charge(Purpose.STEP, 10), _charge(Purpose.STEP, 100)
+    charges, is_answered = [goal], asyncio.Event()
+
+    async def call() -> Outcome:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await is_answered.wait()  # a provider that does not let go
+            charges.append(late)
+        return DELIVERED
+
+    calling = asyncio.create_task(call())
+    await asyncio.sleep(0)
+    calling.cancel()
+    await tally.emit(_step(), (goal,))
+    charges.append(step)
+    settlement = Settlement(equipment.database, run, DELIVERED, SessionStatus.IDLE)
+    settlement.charge(tally, lambda: charges)
+    assert await settlement.write(None)
+    assert not await settlement.write_late(), "nothing is missing yet"
+    is_answered.set()
+    await await_late([calling], 60, "the run")
+    for has_more in (True, False):
+        assert await settlement.write_late() is has_more
+    after = await sessions.find(session.id)
+    assert (after.tokens.input, after.cost_usd) == (111, Decimal("0.03"))
+    async with equipment.database.read() as transaction:
+        rows = await list_charges(transaction, session.id)
+    assert [row.charge for row in rows] == [goal, step, late]
+    assert (await sessions.list_runs(session.id))[0].cost_usd == after.cost_usd
+
+
+async def test_a_run_that_somebody_else_ended_is_charged_and_its_ending_stays(sessions, session, equipment, run, tally):
+    await sessions.stop(session.id)
+    settlement = Settlement(equipment.database, run, DELIVERED, SessionStatus.IDLE)
+    settlement.charge(tally, lambda: [_charge(Purpose.STEP, 10)])
+    assert not await settlement.write(None)
+    after = await sessions.find(session.id)
+    assert (after.status, after.output, after.cost_usd) == (SessionStatus.STOPPED, None, Decimal("0.01"))
+    assert (await sessions.list_runs(session.id))[0].ending is Ending.STOPPED
+
+
+async def test_a_run_of_a_deleted_session_is_charged_and_over(sessions, session, equipment, run, tally):
+    async def delete(transaction):
+        await delete_session(transaction, session.id)
+
+    await equipment.database.writer.submit(delete)
+    settlement = Settlement(equipment.database, run, DELIVERED, SessionStatus.IDLE)
+    settlement.charge(tally, lambda: [_charge(Purpose.STEP, 10)])
+    assert not await settlement.write(None)
+    async with equipment.database.read() as transaction:
+        found = await find_latest_run(transaction, session.id)
+    assert (found.status, found.ending, found.cost_usd) == (RunStatus.ENDED, Ending.DONE, Decimal("0.01"))
