@@ -26,7 +26,7 @@ MARKS = (50, 80, 100)
 SOFT_MARK = 0
 """Stands for the soft cap in the place of a percentage."""
 
-_MICRO_DOLLARS = -6
+_MICRO_DOLLAR = Decimal("0.000001")
 _SCOPES = tuple(CapScope)
 _PERIODS = tuple(Period)
 
@@ -117,8 +117,7 @@ def check_amount(amount: Decimal, field: str) -> Decimal:
     """Return the amount in US dollars; raises RequestInvalid naming the field for one that no cap can have."""
     if not amount.is_finite() or not LEAST_USD <= amount <= MOST_USD:
         raise RequestInvalid(f"{field} is an amount in US dollars from {LEAST_USD} to {MOST_USD:,}.", "body", field)
-    exponent = amount.normalize().as_tuple().exponent
-    if isinstance(exponent, int) and exponent < _MICRO_DOLLARS:
+    if amount != amount.quantize(_MICRO_DOLLAR):
         raise RequestInvalid(f"{field} has more than six decimals; round it.", "body", field)
     return amount
 

@@ -1,6 +1,7 @@
 """`pilothouse price`: what models cost here, where the price list is wrong or does not have them."""
 
 import asyncio
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Annotated
 
@@ -17,6 +18,8 @@ from appliance.settings import Settings, load_settings
 from web.cli.access import opened_database
 
 _HIGHEST = Decimal(1_000_000)
+_FINEST = Decimal("1e-12")
+_HIGHEST_FACTOR = 100
 
 
 def register(app: typer.Typer) -> None:
@@ -100,8 +103,10 @@ def _read_amount(text: str, option: str) -> Decimal:
         amount = Decimal(text)
     except InvalidOperation:
         amount = Decimal(-1)
-    if not amount.is_finite() or not 0 <= amount <= _HIGHEST:
-        raise PilothouseError(f"{option} is an amount in US dollars from 0 to {_HIGHEST}, such as 2.50; not {text!r}.")
+    if not amount.is_finite() or not 0 <= amount <= _HIGHEST or amount != amount.quantize(_FINEST):
+        raise PilothouseError(
+            f"{option} is an amount in US dollars from 0 to {_HIGHEST}, such as 2.50; not {text[:40]!r}."
+        )
     return amount
 
 
@@ -109,9 +114,14 @@ def _read_tier(text: str) -> tuple[int | None, Decimal | None]:
     if not text:
         return None, None
     tokens, _, factor = text.partition(":")
-    if not (tokens.isascii() and tokens.isdigit() and 0 < int(tokens) <= 1_000_000_000):
-        raise PilothouseError(f"--long is TOKENS:FACTOR, such as 200000:2; not {text!r}.")
-    return int(tokens), _read_amount(factor, "The factor of --long")
+    with suppress(InvalidOperation):
+        times = Decimal(factor)
+        is_factor = times.is_finite() and _FINEST <= times <= _HIGHEST_FACTOR
+        if is_factor and tokens.isascii() and tokens.isdigit() and len(tokens) < 10 and int(tokens) > 0:
+            return int(tokens), times
+    raise PilothouseError(
+        f"--long is TOKENS:FACTOR, such as 200000:2, with a factor up to {_HIGHEST_FACTOR}; not {text[:40]!r}."
+    )
 
 
 def _tell_tier(price: PriceRecord) -> str:

@@ -72,7 +72,9 @@ def test_marks_are_reached_at_half_at_four_fifths_at_all_of_it_and_at_the_soft_c
     assert gauge("2", hard=None, soft="2").marks() == (0,)
 
 
-@pytest.mark.parametrize("amount", ["NaN", "sNaN", "Infinity", "-Infinity", "0", "-1", "1e9", "0.00001", "0.1234567"])
+@pytest.mark.parametrize(
+    "amount", ["NaN", "sNaN", "Infinity", "-Infinity", "0", "-1", "1e9", "0.00001", "0.1234567", f"1.{0:028d}1"]
+)
 def test_an_amount_that_no_cap_can_have_is_refused_by_its_field(amount: str) -> None:
     with pytest.raises(RequestInvalid, match="soft") as refused:
         check_amount(Decimal(amount), "soft")

@@ -65,6 +65,7 @@ def test_a_body_that_is_nested_without_end_is_refused(http: httpx.Client) -> Non
         ({"maxCostUsd": -1}, ["body", "maxCostUsd"], "above 0"),
         ({"maxCostUsd": "1e999999"}, ["body", "maxCostUsd"], "at most"),
         ({"maxCostUsd": "1e-999999"}, ["body", "maxCostUsd"], "12 decimals"),
+        ({"maxCostUsd": f"1.{0:033d}1"}, ["body", "maxCostUsd"], "12 decimals"),
         ({"maxCostUsd": "1e-999999999"}, ["body", "maxCostUsd"], "12 decimals"),
         ({"maxCostUsd": True}, ["body", "maxCostUsd"], "expected"),
         ({"maxCostUsd": "1_0,5"}, ["body", "maxCostUsd"], "decimal"),

@@ -17,7 +17,7 @@ from web.api.v3.shapes.sessions import RunTaskRequest, StopRequest
 W = TypeVar("W", bound=StrEnum)
 
 _LARGEST_COST = Decimal(1_000_000)
-_FINEST_COST = -12
+_FINEST_COST = Decimal("1e-12")
 
 _INERT: Mapping[str, str] = {
     "skills": "Nothing is learnt per domain here; the task runs without it.",
@@ -124,8 +124,7 @@ def _read_cost(cost: str | float | None) -> Decimal | None:
     if not amount.is_finite() or not 0 < amount <= _LARGEST_COST:
         message = f"maxCostUsd is an amount in US dollars above 0, {_LARGEST_COST} at most; correct it or leave it out."
         raise RequestInvalid(message, "body", "maxCostUsd")
-    # Rounded to what a context can hold, 1e-999999999 would be 0, which has no decimals.
-    if amount.adjusted() < _FINEST_COST or cast("int", amount.normalize().as_tuple().exponent) < _FINEST_COST:
+    if amount != amount.quantize(_FINEST_COST):
         raise RequestInvalid("maxCostUsd has more than 12 decimals; round it.", "body", "maxCostUsd")
     return amount
 
