@@ -15,7 +15,7 @@ class SessionStatus(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether a session in this state will never work again."""
+        """Whether a session in this state is over, unless it is a conversation that is given another task."""
         return self in (SessionStatus.STOPPED, SessionStatus.TIMED_OUT, SessionStatus.ERROR)
 
 

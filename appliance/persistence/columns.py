@@ -1,4 +1,4 @@
-"""Column types: aware UTC times, exact decimals, money in whole micro-dollars, JSON by msgspec."""
+"""Column types: aware UTC times, exact decimals, money in whole micro-dollars, JSON by msgspec; token counts."""
 
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal
@@ -11,12 +11,34 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 from typing_extensions import override
 
+from appliance.events import TokenCount
+
 _MICRO = Decimal(1_000_000)
 
 
 def utc_now() -> datetime:
     """Return the present moment with its UTC offset."""
     return datetime.now(UTC)
+
+
+def token_values(tokens: TokenCount) -> dict[str, int]:
+    """Return the token counts by column name."""
+    return {
+        "input_tokens": tokens.input,
+        "cache_read_tokens": tokens.cache_read,
+        "cache_write_tokens": tokens.cache_write,
+        "output_tokens": tokens.output,
+    }
+
+
+TOKEN_COLUMNS = tuple(token_values(TokenCount()))
+
+
+def read_tokens(row: Any) -> TokenCount:
+    """Return the token counts of a row with those columns; what has no value, as a sum of nothing, counts as 0."""
+    return TokenCount(
+        row.input_tokens or 0, row.cache_read_tokens or 0, row.cache_write_tokens or 0, row.output_tokens or 0
+    )
 
 
 class Moment(TypeDecorator[datetime]):

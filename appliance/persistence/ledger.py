@@ -12,18 +12,17 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Row, Table, Update, and_, bindparam, func, insert, select, update
 
 from appliance.errors import NotFound
-from appliance.events import Charge, TokenCount, cost_of, services_of, tokens_of
+from appliance.events import Charge, cost_of, services_of, tokens_of
 from appliance.persistence.caps import add_to_sums
-from appliance.persistence.columns import utc_now
+from appliance.persistence.columns import TOKEN_COLUMNS, read_tokens, token_values, utc_now
 from appliance.persistence.prepared import Prepared
 from appliance.persistence.records import ChargeRecord, Payer
-from appliance.persistence.sessions import token_values
 from appliance.persistence.tables import ledger, runs, sessions
 from appliance.persistence.transaction import Transaction
 from appliance.words import CapScope
 
 _SUBJECTS = {CapScope.KEY: ledger.c.key_id, CapScope.MEMBER: ledger.c.user_id, CapScope.TEAM: ledger.c.team_id}
-_TOTALS = (*token_values(TokenCount()), "cost_usd", "services_usd")
+_TOTALS = (*TOKEN_COLUMNS, "cost_usd", "services_usd")
 
 
 def _add_to(table: Table) -> Update:
@@ -127,7 +126,7 @@ def _to_record(row: Row[Any]) -> ChargeRecord:
         charge=Charge(
             purpose=row.purpose,
             model=row.model,
-            tokens=TokenCount(row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens),
+            tokens=read_tokens(row),
             cost_usd=row.cost_usd,
             is_estimated=row.is_estimated,
             price_version=row.price_version,

@@ -8,8 +8,7 @@ from uuid import UUID
 from sqlalchemy import Row, bindparam, func, insert, select, update
 
 from appliance.errors import NotFound
-from appliance.events import TokenCount
-from appliance.persistence.columns import utc_now
+from appliance.persistence.columns import read_tokens, utc_now
 from appliance.persistence.ids import new_id
 from appliance.persistence.prepared import Prepared
 from appliance.persistence.records import Payer, ReplaySource, RunRecord
@@ -154,7 +153,7 @@ def _to_record(row: Row[Any]) -> RunRecord:
         replays=None if row.replays is None else _unpack(row.replays),
         payer=None if row.team_id is None else Payer(row.team_id, row.user_id, row.key_id),
         step_count=row.step_count,
-        tokens=TokenCount(row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens),
+        tokens=read_tokens(row),
         cost_usd=row.cost_usd,
         services_usd=row.services_usd,
         paused_at=row.paused_at,

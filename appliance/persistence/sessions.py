@@ -10,8 +10,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select, update
 
 from appliance.errors import NotFound
-from appliance.events import TokenCount
-from appliance.persistence.columns import utc_now
+from appliance.persistence.columns import read_tokens, token_values, utc_now
 from appliance.persistence.prepared import Prepared
 from appliance.persistence.queue import find_positions
 from appliance.persistence.records import FieldWarning, SessionPage, SessionRecord
@@ -168,16 +167,6 @@ async def delete_session(transaction: Transaction, session_id: UUID, at: datetim
     await _update(transaction, session_id, {"deleted_at": at or utc_now()})
 
 
-def token_values(tokens: TokenCount) -> dict[str, int]:
-    """Return the token counts by column name."""
-    return {
-        "input_tokens": tokens.input,
-        "cache_read_tokens": tokens.cache_read,
-        "cache_write_tokens": tokens.cache_write,
-        "output_tokens": tokens.output,
-    }
-
-
 async def _update(transaction: Transaction, session_id: UUID, values: dict[str, Any]) -> None:
     result = await transaction.execute(_prepare_change(*values), {**values, "changed": session_id})
     if result.rowcount == 0:
@@ -238,7 +227,7 @@ def _to_record(row: Row[Any], queue_position: int | None) -> SessionRecord:
         is_successful=row.is_successful,
         failure=row.failure,
         failure_status_code=row.failure_status_code,
-        tokens=TokenCount(row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens),
+        tokens=read_tokens(row),
         cost_usd=row.cost_usd,
         services_usd=row.services_usd,
         screenshot=row.screenshot,

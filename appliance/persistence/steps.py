@@ -7,22 +7,32 @@ from uuid import UUID
 from sqlalchemy import Row, bindparam, insert, select, update
 
 from appliance.events import TokenCount
+from appliance.persistence.columns import TOKEN_COLUMNS, read_tokens, token_values
 from appliance.persistence.prepared import Prepared
 from appliance.persistence.records import StepRecord
-from appliance.persistence.sessions import token_values
 from appliance.persistence.tables import steps
 from appliance.persistence.transaction import Transaction
 
-_TOKENS = tuple(token_values(TokenCount()))
 _NEW = Prepared(
     insert(steps),
-    *("run_id", "number", "created_at", "url", "title", "screenshot", "cost_usd", "observe_ms", "think_ms", *_TOKENS),
+    *(
+        "run_id",
+        "number",
+        "created_at",
+        "url",
+        "title",
+        "screenshot",
+        "cost_usd",
+        "observe_ms",
+        "think_ms",
+        *TOKEN_COLUMNS,
+    ),
 )
 # What is added as unknown makes the sum unknown, as in SQL.
 _ADD = Prepared(
     update(steps)
     .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("step"))
-    .values({name: steps.c[name] + bindparam(f"more_{name}") for name in (*_TOKENS, "cost_usd")})
+    .values({name: steps.c[name] + bindparam(f"more_{name}") for name in (*TOKEN_COLUMNS, "cost_usd")})
 )
 
 
@@ -65,7 +75,7 @@ def _to_record(row: Row[Any]) -> StepRecord:
         created_at=row.created_at,
         url=row.url,
         title=row.title,
-        tokens=TokenCount(row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens),
+        tokens=read_tokens(row),
         cost_usd=row.cost_usd,
         screenshot=row.screenshot,
         observe_ms=row.observe_ms,

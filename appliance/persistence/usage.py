@@ -10,8 +10,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Row, String, and_, case, cast, column, func, select, values
 from sqlalchemy.sql.expression import FromClause
 
-from appliance.events import TokenCount
-from appliance.persistence.columns import Moment
+from appliance.persistence.columns import TOKEN_COLUMNS, Moment, read_tokens
 from appliance.persistence.ledger import in_window
 from appliance.persistence.records import UsageRecord
 from appliance.persistence.tables import api_keys, ledger, sessions, users
@@ -77,10 +76,7 @@ def _of_team(team_id: UUID | None) -> ColumnElement[bool]:
 
 _SUMS: tuple[ColumnElement[Any], ...] = (
     func.count().label("calls"),
-    *(
-        func.sum(ledger.c[name]).label(name)
-        for name in ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "cost_usd")
-    ),
+    *(func.sum(ledger.c[name]).label(name) for name in (*TOKEN_COLUMNS, "cost_usd")),
     func.sum(case((ledger.c.purpose == Purpose.CAPTCHA, ledger.c.cost_usd))).label("services_usd"),
     func.sum(case((ledger.c.cost_usd.is_(None), 1), else_=0)).label("unpriced"),
     func.sum(case((ledger.c.is_estimated, 1), else_=0)).label("estimated"),
@@ -105,9 +101,7 @@ def _to_record(row: Row[Any], label: str | None) -> UsageRecord:
         key="" if key is None else str(key),
         label=label or "",
         calls=row.calls,
-        tokens=TokenCount(
-            row.input_tokens or 0, row.cache_read_tokens or 0, row.cache_write_tokens or 0, row.output_tokens or 0
-        ),
+        tokens=read_tokens(row),
         cost_usd=row.cost_usd or Decimal(0),
         services_usd=row.services_usd or Decimal(0),
         unpriced=row.unpriced or 0,
