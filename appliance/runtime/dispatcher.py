@@ -164,12 +164,14 @@ class Dispatcher:
             # A session's browser may be about to be parked: its next run waits for that, and not in the queue.
             if run.id in self._workers or self._find_worker(run.session_id) is not None:
                 continue
-            if (parked := self._parking.take(run.session_id)) is not None:
+            # Whose browser is parked overtakes those that wait only where others can make room for them.
+            may_overtake = len(waiting) < self._leaving + self._parking.resting
+            if may_overtake and (parked := self._parking.take(run.session_id)) is not None:
                 self._begin(Worker.following(self._equipment, run, parked, self._parking))
+            elif not waiting and (held := self._find_browser()) is not None:
+                self._begin(Worker(self._equipment, run, held, self._parking))
             else:
                 waiting.append(run)
-        while waiting and (held := self._find_browser()) is not None:
-            self._begin(Worker(self._equipment, waiting.pop(0), held, self._parking))
         self._make_room(len(waiting))
         if not waiting:
             self._warming.fill()
@@ -186,10 +188,14 @@ class Dispatcher:
 
     def _make_room(self, waiting: int) -> None:
         """Let as many parked browsers give way as there are runs for which no slot is about to become free."""
+        while self._leaving < waiting and self._parking.release_oldest():
+            pass
+
+    @property
+    def _leaving(self) -> int:
+        """How many slots are about to become free."""
         leaving = self._parking.leaving + self._warming.leaving
-        leaving += sum(worker.is_leaving for worker in self._workers.values())
-        while leaving < waiting and self._parking.release_oldest():
-            leaving += 1
+        return leaving + sum(worker.is_leaving for worker in self._workers.values())
 
     def _begin(self, worker: Worker) -> None:
         run = worker.run

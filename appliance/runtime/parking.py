@@ -76,6 +76,11 @@ class Parking:
         """How many slots are about to become free."""
         return len(self._leaving)
 
+    @property
+    def resting(self) -> int:
+        """How many browsers are parked."""
+        return len(self._parked)
+
     def find_slot(self, session_id: UUID) -> Slot | None:
         """Return the slot on which the session's browser is parked, or None."""
         parked = self._parked.get(session_id)

@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from structlog.testing import capture_logs
 
+from appliance.errors import Conflict
 from appliance.events import StepPlanned
 from appliance.persistence.database import Database
 from appliance.runtime.held import HeldBrowser
@@ -129,6 +130,44 @@ async def test_a_session_that_parks_while_a_run_waits_gives_way_at_once(rig: Rig
     waiting = await rig.create("RUN-waiting Go.", [DONE])
     assert (await rig.ended(waiting)).output == "Done."
     assert await _state(rig, kept) == (SessionStatus.IDLE, None)
+
+
+async def test_a_session_that_is_given_task_after_task_keeps_no_older_run_waiting(rig: Rig):
+    rig.stand_in.add("RUN-talkative", [DONE])
+    talkative = await rig.create("RUN-talkative Go.", [{"reply": DONE, "__delay__": 1.0}], keep_alive=True)
+    await rig.eventually(lambda: rig.asked("RUN-talkative"))
+    waiting = await rig.create("RUN-older Go.", [DONE])
+
+    async def talk_on() -> None:
+        while True:
+            with suppress(Conflict):
+                await rig.create("RUN-talkative Go on.", [DONE], session_id=talkative.id)
+            await asyncio.sleep(0)
+
+    talking = asyncio.create_task(talk_on())
+    try:
+        await rig.ended(waiting)
+    finally:
+        talking.cancel()
+        await asyncio.wait({talking})
+    (older,) = await rig.sessions.list_runs(waiting.id)
+    turns = await rig.sessions.list_runs(talkative.id)
+    assert older.started_at is not None
+    assert [turn.number for turn in turns if turn.started_at and turn.started_at < older.started_at] == [1]
+
+
+async def test_a_follow_up_keeps_its_browser_where_another_one_can_give_way(rig_with: OpenRig):
+    async with rig_with(max_concurrent_sessions=2) as rig:
+        first = await rig.run("RUN-first Go.", [DONE], keep_alive=True)
+        second = await rig.run("RUN-second Go.", [DONE], keep_alive=True)
+        slot = rig.dispatcher.find_slot(first.id)
+        other, again = await asyncio.gather(
+            rig.create("RUN-third Go.", [DONE]), rig.create("RUN-first Go on.", session_id=first.id)
+        )
+        await rig.ended(other)
+        await rig.ended(again)
+        assert rig.dispatcher.find_slot(first.id) == slot
+        assert "gave_way" in await rig.notices(second)
 
 
 async def test_the_oldest_gives_way_first_and_no_more_than_needed(rig_with: OpenRig):
