@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Literal
 from uuid import UUID
 
 from appliance.persistence.database import Database, Transaction
+from appliance.persistence.ledger import costs_of_turns
 from appliance.persistence.records import RunRecord, SessionRecord
 from appliance.persistence.runs import find_latest_run, find_provenance
 from appliance.persistence.sessions import find_session
@@ -23,11 +25,15 @@ _FAILED_ENDINGS = frozenset(
 
 @dataclass(frozen=True)
 class SessionView:
-    """A session with its latest run, and where the values of its answer were read, if that is known."""
+    """A session with its latest run, and where the values of its answer were read, if that is known.
+
+    `costs` are the US dollars of each of its tasks, the first one's first.
+    """
 
     session: SessionRecord
     run: RunRecord | None
     sources: Sources | None = None
+    costs: tuple[Decimal, ...] = ()
 
     @property
     def phase(self) -> Phase:
@@ -88,7 +94,8 @@ async def load_session_view(database: Database, session_id: UUID) -> SessionView
     async with database.read() as transaction:
         session = await find_session(transaction, session_id)
         run = await find_latest_run(transaction, session_id)
-        return SessionView(session, run, await read_sources(transaction, run))
+        costs = await costs_of_turns(transaction, session_id)
+        return SessionView(session, run, await read_sources(transaction, run), costs)
 
 
 async def read_sources(transaction: Transaction, run: RunRecord | None) -> Sources | None:

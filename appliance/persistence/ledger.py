@@ -99,6 +99,12 @@ async def costs_of_runs(transaction: Transaction, run_ids: Sequence[UUID]) -> di
     return {row.id: row.cost_usd for row in rows}
 
 
+async def costs_of_turns(transaction: Transaction, session_id: UUID) -> tuple[Decimal, ...]:
+    """Return the US dollars of each of the session's runs, the first one's first."""
+    own = select(runs.c.cost_usd).where(runs.c.session_id == session_id).order_by(runs.c.number)
+    return tuple(row.cost_usd for row in await transaction.execute(own))
+
+
 async def list_charges(transaction: Transaction, session_id: UUID) -> tuple[ChargeRecord, ...]:
     """Return what a session was charged, in the order it was written."""
     own = select(ledger).where(ledger.c.session_id == session_id).order_by(ledger.c.number)

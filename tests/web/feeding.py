@@ -1,6 +1,7 @@
 """Writes a run's events as a worker does, one by one, for pages that are being looked at."""
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from io import BytesIO
 from typing import Any
 from uuid import UUID
@@ -8,13 +9,13 @@ from uuid import UUID
 from PIL import Image
 
 from appliance.agent.record import Record, RunOpened, StepAsked
-from appliance.events import ActionCall, ActionFinished, Notice, RunStarted, StepPlanned, TokenCount
+from appliance.events import ActionCall, ActionFinished, Charge, Notice, RunStarted, StepPlanned, TokenCount
 from appliance.feed.writer import write_event
 from appliance.persistence.database import Transaction
 from appliance.persistence.runs import find_latest_run
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.wishes import SessionWish
-from appliance.words import Ending, FailureKind, ReceiptStatus, SessionStatus
+from appliance.words import Ending, FailureKind, Purpose, ReceiptStatus, SessionStatus
 from tests.web.api.running import RunningServer
 
 _buffer = BytesIO()
@@ -100,6 +101,10 @@ class FedSession:
             picture = f"{step:04d}.jpg"
             url = "http://shop.example/lamps"
             record.append(StepAsked(step=step, request="", url=url, title="", fingerprint="", screenshot=picture))
+
+    def spend(self, amount: str) -> None:
+        charges = (Charge(Purpose.STEP, "house-model", cost_usd=Decimal(amount)),)
+        self.server.append(self.id, Notice(code="spent", text="It cost something."), charges=charges)
 
     def deliver(self, output: Any, summary: str = "All lamps are recorded.", **outcome: Any) -> None:
         self._finish(SessionStatus.STOPPED, output=output, summary=summary, **outcome)

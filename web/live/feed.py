@@ -10,6 +10,7 @@ from appliance.errors import NotFound
 from appliance.events import RunFinished, TaskGiven
 from appliance.persistence.database import Database
 from appliance.persistence.events import read_events_from
+from appliance.persistence.ledger import costs_of_turns
 from appliance.persistence.records import EventPage, EventRecord
 from appliance.persistence.runs import find_latest_run
 from appliance.persistence.sessions import find_session
@@ -95,4 +96,5 @@ async def _read(database: Database, session_id: UUID, after: int) -> tuple[Event
         run = await find_latest_run(transaction, session_id)
         page = await read_events_from(transaction, session_id, after + 1, limit=_STRETCH)
         has_ended = any(isinstance(record.event, RunFinished) for record in page.events)
-        return page, SessionView(session, run, await read_sources(transaction, run) if has_ended else None)
+        sources = await read_sources(transaction, run) if has_ended else None
+        return page, SessionView(session, run, sources, await costs_of_turns(transaction, session_id))

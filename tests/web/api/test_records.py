@@ -1,4 +1,5 @@
 import json
+from decimal import Decimal
 from io import BytesIO
 from typing import Any
 from uuid import UUID
@@ -8,10 +9,10 @@ import pytest
 from PIL import Image
 
 from appliance.agent.record import Record, RecordedReceipt, RunClosed, RunOpened, StepAnswered, StepAsked, StepClosed
-from appliance.events import ActionCall, TokenCount
+from appliance.events import ActionCall, Charge, Notice, TokenCount
 from appliance.persistence.runs import find_latest_run
 from appliance.runtime.folders import SessionFolders
-from appliance.words import Ending, ReceiptStatus
+from appliance.words import Ending, Purpose, ReceiptStatus
 from tests.web.api.running import RunningServer
 
 
@@ -119,13 +120,27 @@ def test_an_export_says_as_much_as_its_scope(server: RunningServer, http: httpx.
     assert steps["steps"][0]["summary"] == "Step 1: Open b. Opened b."
     assert (steps["urls"], steps["errors"]) == (["http://a/", "http://b/"], [])
     assert steps["seconds"] >= 0
-    assert (steps["inputTokens"], steps["outputTokens"], steps["costUsd"]) == (0, 0, None)
+    assert (steps["inputTokens"], steps["outputTokens"], steps["totalCostUsd"]) == (0, 0, "0")
     assert (steps["structuredOutput"], steps["partialOutput"]) == (None, None)
     assert "record" not in steps
     answer = http.get(at(folders, "export"), params={"scope": "full"})
     assert answer.json()["runs"][0]["record"][0]["entry"] == "run_opened"
     assert "attachment" in answer.headers["content-disposition"]
     assert http.get(at(folders, "export"), params={"scope": "all"}).status_code == 422
+
+
+def test_an_export_has_one_number_for_what_a_run_cost_and_that_is_the_ledger_s(
+    server: RunningServer, http: httpx.Client
+) -> None:
+    folders = recorded(server, http)
+    charge = Charge(Purpose.STEP, "house-model", TokenCount(10, 5, 1, 7), Decimal("0.25"))
+    server.append(UUID(folders.root.name), Notice(code="spent", text="It cost something."), charges=(charge,))
+    for scope in ("output", "steps", "full"):
+        (run,) = http.get(at(folders, "export"), params={"scope": scope}).json()["runs"]
+        assert run["totalCostUsd"] == "0.25"
+        assert "costUsd" not in run
+        if scope != "output":
+            assert (run["inputTokens"], run["outputTokens"]) == (16, 7)
 
 
 def test_a_replay_is_a_session_of_its_own(server: RunningServer, http: httpx.Client) -> None:

@@ -205,3 +205,21 @@ def test_a_run_that_is_over_can_be_seen_as_a_film_and_done_again(eva: Visitor, s
     eva.page.get_by_role("button", name="Replay").click()
     expect(eva.page.get_by_role("heading", name="Replay: Record one lamp")).to_be_visible()
     assert not eva.page.url.endswith(run.path)
+
+
+def test_what_each_task_has_cost_stands_beside_the_sum_once_there_are_several(
+    eva: Visitor, server: RunningServer
+) -> None:
+    run = feed_session(server, "Count the lamps", keep_alive=True)
+    run.spend("0.25")
+    run.rest("14")
+    eva.open(run.path)
+    costs = eva.page.get_by_title("What each task has cost, in their order")
+    expect(costs).to_have_count(0)
+    with server.client() as http:
+        http.post("/v3/sessions", json={"task": "Count again", "sessionId": str(run.id)})
+    run.spend("0.5")
+    eva.open(run.path)
+    expect(costs).to_have_text("$0.250 + $0.500")
+    run.spend("0.25")
+    expect(costs).to_have_text("$0.250 + $0.750")

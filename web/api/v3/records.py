@@ -175,6 +175,8 @@ def _run(
         total_cost_usd=format_amount(run.cost_usd),
     )
     if scope is not ExportScope.OUTPUT:
+        view.input_tokens = run.tokens.input + run.tokens.cache_read + run.tokens.cache_write
+        view.output_tokens = run.tokens.output
         view.steps = _steps(recorded) if recorded is not None else []
         if recorded is not None:
             _tell_facts(view, recorded)
@@ -185,13 +187,9 @@ def _run(
 
 def _tell_facts(view: RunView, recorded: "RecordedRun") -> None:
     """Fill in what the record as a whole says of the run."""
-    tokens = recorded.tokens
     view.urls = list(recorded.urls)
     view.errors = list(recorded.errors)
     view.seconds = round(recorded.seconds, 3)
-    view.input_tokens = tokens.input + tokens.cache_read + tokens.cache_write
-    view.output_tokens = tokens.output
-    view.cost_usd = recorded.cost_usd
     view.structured_output = recorded.structured_output
     view.partial_output = recorded.partial_result
 

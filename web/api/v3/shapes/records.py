@@ -47,7 +47,7 @@ class StepView(Struct, rename="camel", kw_only=True):
 class RunView(Struct, rename="camel", kw_only=True):
     """One run of a session; `steps`, what stands below them and `record` come with the wider scopes.
 
-    `totalCostUsd` is what the ledger has for the run, which leaves out what has no known price.
+    `totalCostUsd` is what the ledger has for the run, without what has no known price; so are the tokens.
 
     `urls` are the addresses it was at, `errors` what went wrong, both in order; `seconds` is how long it took.
     `structuredOutput` is the answer where it fits the schema, `partialOutput` what a run without an answer left of one.
@@ -75,7 +75,6 @@ class RunView(Struct, rename="camel", kw_only=True):
     seconds: float | UnsetType = UNSET
     input_tokens: int | UnsetType = UNSET
     output_tokens: int | UnsetType = UNSET
-    cost_usd: str | UnsetType | None = UNSET
     structured_output: Any | UnsetType = UNSET
     partial_output: Any | UnsetType = UNSET
     record: list[dict[str, Any]] | UnsetType = UNSET
