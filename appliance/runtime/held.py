@@ -10,8 +10,9 @@ import structlog
 
 from appliance.browser.connection import Browser
 from appliance.browser.relay import Relay
+from appliance.browser.storage.in_use import Captured, Contents, StorageInUse
 from appliance.displays.slot import Slot
-from appliance.errors import BrowserLost, BrowserUnavailable
+from appliance.errors import BrowserLost, BrowserUnavailable, CaptureFailed
 from appliance.persistence.records import SessionRecord
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders
@@ -46,6 +47,7 @@ class HeldBrowser:
         self._browser: Browser | None = None
         self._relay: Relay | None = None
         self._scripts: asyncio.Task[Sandbox | None] | None = None
+        self._storage: StorageInUse | None = None
 
     @property
     def browser(self) -> Browser:
@@ -93,6 +95,24 @@ class HeldBrowser:
         folders = SessionFolders.of(self._equipment.settings, session.id)
         await browser.take_on(relay.policy, folders.downloads)
 
+    async def restore(self, contents: Contents) -> None:
+        """Put what a profile keeps into a browser that has shown no page yet; raises BrowserLost."""
+        self._storage = await StorageInUse.restore(self.browser, contents)
+
+    @property
+    def keeps_storage(self) -> bool:
+        """Whether what a profile keeps was put into the browser that is there now."""
+        return self._storage is not None
+
+    async def capture(self) -> Captured:
+        """Return what the browser keeps by now of what was put into it; raises CaptureFailed or BrowserLost.
+
+        None of the agent's tabs notices anything, and no site is asked.
+        """
+        if self._storage is None:
+            raise CaptureFailed("Nothing was put into this browser that could be taken back.")
+        return await self._storage.capture()
+
     async def open_sandbox(self) -> Sandbox | None:
         """Return where scripts run beside this browser, None on a machine that cannot have that."""
         return None if self._scripts is None else await asyncio.shield(self._scripts)
@@ -132,7 +152,9 @@ class HeldBrowser:
         if opening is not None:
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)
-        self._browser = self._relay = self._scripts = None
+        if self._storage is not None:
+            self._storage.close()
+        self._browser = self._relay = self._scripts = self._storage = None
         await self._undo.aclose()
 
     async def _open(self) -> None:

@@ -13,6 +13,7 @@ from ops.benchmarks.extract import measure_extract
 from ops.benchmarks.files import measure_files
 from ops.benchmarks.measures import Figure, measure_idle, measure_steps
 from ops.benchmarks.observe import measure_observe
+from ops.benchmarks.profiles import measure_profiles
 from ops.benchmarks.soak import measure_soak
 from ops.benchmarks.start import measure_start
 from ops.benchmarks.store import measure_store
@@ -32,6 +33,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "together": measure_together,
     "api": measure_api,
     "files": measure_files,
+    "profiles": measure_profiles,
     "soak": measure_soak,
 }
 

@@ -1,10 +1,9 @@
 """What a profile keeps, given to a browser and taken back: cookies at once, what sites store as they are opened.
 
 Sites that are not opened cost nothing and come back as they were. What is taken back is read where a page of the site
-is open; else in a blank document of it, or, where there is no time for one, from what was seen of its pages.
+is open, else in a blank document of it.
 """
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,11 +21,6 @@ from appliance.errors import BrowserLost, CaptureFailed
 
 if TYPE_CHECKING:
     from appliance.browser.connection import Browser
-
-VISITING_SECONDS = 0.15
-"""How long blank documents are opened for sites of which it is known well enough without what they keep."""
-ALWAYS_VISITED = 3
-"""How many of those get one however long it takes."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +88,10 @@ class StorageInUse:
         self._opened |= newly_opened
         for origin in newly_opened | self._mirror.doubtful:
             self._settled.pop(origin, None)
-        visits = await self._visit(self._opened - live.keys() - self._settled.keys())
+        visits = Visits(self._browser.cdp.address, self._browser.gate)
+        await visits.read(sorted(self._opened - live.keys() - self._settled.keys()))
+        self._settled |= visits.found
+        self._mirror.doubtful.clear()
         if self._browser.lost.is_set():
             raise BrowserLost("The browser went away while its profile was taken from it.")
         failures: list[Failure] = []
@@ -119,46 +116,13 @@ class StorageInUse:
         opener = next((one for one in self._browser.tabs.everywhere() if one.target_id == tab.opener_id), None)
         self._mirror.follow(tab.session_id, opener.session_id if opener else "")
 
-    async def _visit(self, closed: set[str]) -> Visits:
-        """Read the origins of which no page is open, those that may keep databases in any case."""
-        visits = Visits(self._browser.cdp.address, self._browser.gate)
-        used = await self._origins_with_databases(closed)
-        visits.blind = {one for one in closed if one in used | self._mirror.doubtful or self._has_databases(one)}
-        changed = [one for one in closed if self._mirror.local.get(one)]
-        others = sorted(closed - visits.blind, key=lambda one: (one not in changed, one))
-        needed = [*sorted(visits.blind), *others[:ALWAYS_VISITED]]
-        await visits.read(needed, others[ALWAYS_VISITED:], VISITING_SECONDS)
-        self._mirror.doubtful -= visits.found.keys()
-        return visits
-
-    def _has_databases(self, origin: str) -> bool:
-        return origin in self._base and bool(self._base[origin].databases)
-
-    async def _origins_with_databases(self, closed: set[str]) -> set[str]:
-        tab = next((one for one in self._browser.tabs if not one.closed and not one.crashed), None)
-        if tab is None:
-            return closed
-        asking = {
-            one: self._browser.cdp.post("Storage.getUsageAndQuota", {"origin": one}, tab.session_id) for one in closed
-        }
-        if asking:
-            await asyncio.wait(asking.values(), timeout=2.0)
-        return {one for one, answer in asking.items() if _has_usage(answer)}
-
     def _find(self, origin: str, live: list[Seen], visits: Visits) -> tuple[Kept | None, str]:
         """Return what the origin keeps, None when that is not known, and what is wrong with that, if anything."""
         if origin in self._arrivals.problems:
             return None, self._arrivals.problems[origin]
-        if live:
-            kept = live[0].kept
-        elif origin in visits.found:
-            kept = self._settled[origin] = visits.found[origin]
-        elif origin in self._settled:
-            kept = self._settled[origin]
-        elif origin in visits.blind:
+        kept = live[0].kept if live else self._settled.get(origin)
+        if kept is None:
             return None, visits.problems.get(origin, "it was not read")
-        else:
-            kept = Kept(origin, self._mirror.local.get(origin, {}), {}, [])
         if self._arrivals.owes_databases(origin):
             kept = msgspec.structs.replace(kept, databases=self._base[origin].databases)
         problem = f"{' and '.join(kept.left)[:200]} cannot leave the browser" if kept.left else ""
@@ -171,11 +135,3 @@ class StorageInUse:
             return live[0].kept.session if live else {}
         session_id, entries = last
         return next((one.kept.session for one in live if one.session_id == session_id), entries)
-
-
-def _has_usage(answer: "asyncio.Future[dict[str, object]]") -> bool:
-    """Whether an origin has databases; one that is not known may have some."""
-    if not answer.done() or answer.exception() is not None:
-        return True
-    breakdown = msgspec.convert(answer.result().get("usageBreakdown", []), list[dict[str, str | float]])
-    return any(one.get("storageType") == "indexeddb" and one.get("usage") for one in breakdown)

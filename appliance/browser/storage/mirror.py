@@ -1,8 +1,9 @@
-"""Follows the local and session storage of every page in the agent's tabs by the browser's events.
+"""Follows the session storage of the agent's tabs, which nothing but a page in the same tab can read.
 
-It knows what an origin kept that no page shows any more, but for what a page writes while it is being left.
+It knows what an origin kept in a tab that shows another by now, but for what a page wrote just before it was left.
 """
 
+import asyncio
 from copy import deepcopy
 from typing import Any
 
@@ -12,13 +13,16 @@ Entries = dict[str, str]
 
 
 class Mirror:
-    """Local storage by origin, session storage by origin and tab (the id of its session)."""
+    """Session storage by origin and tab (the id of its session).
+
+    `doubtful` are the origins that had everything they keep thrown away, without a page of theirs that tells so.
+    """
 
     def __init__(self, cdp: CdpConnection) -> None:
         """Begin to listen; `follow` each tab."""
-        self.local: dict[str, Entries] = {}
         self.doubtful: set[str] = set()
         self._session: dict[str, dict[str, Entries]] = {}
+        self._followed: set[str] = set()
         self._cdp = cdp
         self._ends = [
             cdp.on("DOMStorage.domStorageItemAdded", self._set),
@@ -26,10 +30,12 @@ class Mirror:
             cdp.on("DOMStorage.domStorageItemRemoved", self._removed),
             cdp.on("DOMStorage.domStorageItemsCleared", self._cleared),
             cdp.on("Network.responseReceived", self._answered),
+            cdp.on("Page.frameNavigated", self._navigated),
         ]
 
     def follow(self, session_id: str, opener_session: str = "") -> None:
         """Have a tab report; one that another opened begins with a copy of what that one's session storage held."""
+        self._followed.add(session_id)
         self._cdp.post("DOMStorage.enable", None, session_id)
         for tabs in self._session.values():
             if opener_session in tabs:
@@ -53,11 +59,9 @@ class Mirror:
     def _entries(self, params: dict[str, Any], session_id: str) -> Entries | None:
         storage = params["storageId"]
         # What a page keeps inside another site is apart, and its key says so.
-        if "^" in storage.get("storageKey", ""):
+        if storage["isLocalStorage"] or "^" in storage.get("storageKey", ""):
             return None
         origin = storage["securityOrigin"].rstrip("/")
-        if storage["isLocalStorage"]:
-            return self.local.setdefault(origin, {})
         tabs = self._session.setdefault(origin, {})
         entries = tabs.pop(session_id, {})
         tabs[session_id] = entries
@@ -77,6 +81,26 @@ class Mirror:
         entries = self._entries(params, session_id)
         if entries is not None:
             entries.clear()
+
+    def _navigated(self, params: dict[str, Any], session_id: str) -> None:
+        """Ask for everything, since a page may have written something and left before it was told."""
+        origin = str(params["frame"].get("securityOrigin", "")).rstrip("/")
+        if session_id not in self._followed or not origin.startswith(("http://", "https://")):
+            return
+
+        def take(answer: "asyncio.Future[dict[str, Any]]") -> None:
+            if answer.cancelled() or answer.exception() is not None:
+                return
+            entries = {str(name): str(value) for name, value in answer.result()["entries"]}
+            tabs = self._session.setdefault(origin, {})
+            if session_id in tabs:
+                tabs[session_id] = entries
+            elif entries:
+                self._session[origin] = {session_id: entries, **tabs}
+
+        storage = {"storageKey": f"{origin}/", "isLocalStorage": False}
+        asking = self._cdp.post("DOMStorage.getDOMStorageItems", {"storageId": storage}, session_id)
+        asking.add_done_callback(take)
 
     def _answered(self, params: dict[str, Any], _: str) -> None:
         """Take note of a site that has everything it keeps thrown away, which no event of the storage tells."""

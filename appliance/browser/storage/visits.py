@@ -5,7 +5,6 @@ They are targets that no tab strip shows, on a socket of their own, with which t
 
 import asyncio
 from collections.abc import Sequence
-from time import monotonic
 
 from appliance.browser.cdp import CdpConnection, CdpError
 from appliance.browser.frames import value_of
@@ -13,48 +12,39 @@ from appliance.browser.gate import Gate
 from appliance.browser.storage.scripts import Kept, read_kept, reading_expression
 from appliance.errors import BrowserLost, BrowserUnavailable
 
-SIDE_BY_SIDE = 2
-VISIT_SECONDS = 3.0
+SIDE_BY_SIDE = 3
+VISIT_SECONDS = 5.0
 
 
 class Visits:
-    """One round of visits to origins; of those that are `blind` nothing else is known of what they keep."""
+    """One round of visits to origins: what was `found` in them, and the `problems` with the others, as clauses."""
 
     def __init__(self, address: str, gate: Gate) -> None:
         """Take the browser's `ws://` address and the gate that answers for the sites."""
         self.found: dict[str, Kept] = {}
-        self.blind: set[str] = set()
         self.problems: dict[str, str] = {}
         self._address = address
         self._gate = gate
 
-    async def read(self, needed: Sequence[str], wished: Sequence[str], seconds: float) -> None:
-        """Read all origins that are needed, and as many of those wished for as can be begun within `seconds`.
-
-        What was read is in `found`, why it was not in `problems`. Raises BrowserLost.
-        """
-        if not needed and not wished:
+    async def read(self, origins: Sequence[str]) -> None:
+        """Visit the origins, some side by side; raises BrowserLost."""
+        if not origins:
             return
-        end = monotonic() + seconds
-        waiting = [*((origin, True) for origin in needed), *((origin, False) for origin in wished)]
-        waiting.reverse()
         try:
             cdp = await CdpConnection.connect(self._address)
         except BrowserUnavailable as error:
             raise BrowserLost("The browser went away before what its sites keep was read.") from error
+        waiting = list(origins)
         try:
-            count = min(SIDE_BY_SIDE, len(waiting))
-            await asyncio.gather(*(self._work(cdp, waiting, end) for _ in range(count)))
+            await asyncio.gather(*(self._work(cdp, waiting) for _ in origins[:SIDE_BY_SIDE]))
         finally:
             await cdp.close()
 
-    async def _work(self, cdp: CdpConnection, waiting: list[tuple[str, bool]], end: float) -> None:
+    async def _work(self, cdp: CdpConnection, waiting: list[str]) -> None:
         frame_id, session_id = "", ""
         try:
             while waiting:
-                origin, is_needed = waiting.pop()
-                if not is_needed and monotonic() >= end:
-                    return
+                origin = waiting.pop()
                 try:
                     async with asyncio.timeout(VISIT_SECONDS):
                         if not session_id:
