@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from itertools import chain, zip_longest
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
+from appliance.persistence.columns import utc_now
 from appliance.persistence.records import RunRecord
 from appliance.persistence.runs import list_runs_in
-from appliance.persistence.tables import runs
+from appliance.persistence.tables import runs, teams
 from appliance.persistence.transaction import Transaction
 from appliance.words import RunStatus
 
@@ -57,9 +58,18 @@ async def find_positions(transaction: Transaction) -> dict[UUID, int]:
 
 
 async def _order(transaction: Transaction, waiting: list[Waiting]) -> tuple[Waiting, ...]:
-    teams = {one.team_id for one in waiting if one.team_id is not None}
+    served = {one.team_id for one in waiting if one.team_id is not None}
     if len(waiting) < 2 or len({one.team_id for one in waiting}) < 2:
         return order_fairly(waiting, {})
-    latest = select(runs.c.team_id, func.max(runs.c.started_at).label("at"))
-    rows = await transaction.execute(latest.where(runs.c.team_id.in_(teams)).group_by(runs.c.team_id))
-    return order_fairly(waiting, {row.team_id: row.at for row in rows if row.at is not None})
+    rows = await transaction.execute(_LAST_STARTS, {"served": list(served), "now": utc_now()})
+    return order_fairly(waiting, {row.id: row.at for row in rows if row.at is not None})
+
+
+# After the clock was set back, a start in the future would hold its team back for as long. One look into the index for
+# each team, however many runs there were.
+_OWN_STARTS = select(func.max(runs.c.started_at)).where(
+    runs.c.team_id == teams.c.id, runs.c.started_at <= bindparam("now")
+)
+_LAST_STARTS = select(teams.c.id, _OWN_STARTS.scalar_subquery().label("at")).where(
+    teams.c.id.in_(bindparam("served", expanding=True))
+)

@@ -79,10 +79,21 @@ async def two_teams(database: Database) -> tuple[UUID, UUID]:
 
 async def test_positions_are_the_turns_of_the_sessions(database: Database, two_teams: tuple[UUID, UUID]) -> None:
     one, two = two_teams
-    await _queue(database, one, 1, started_at=NOON)
+    await _queue(database, one, 1, started_at=utc_now() - timedelta(hours=1))
     many, few = await _queue(database, one, 3), await _queue(database, two, 1)
     async with database.read() as transaction:
         positions = await find_positions(transaction)
         assert [run.session_id for run in await queued_runs(transaction)] == [few[0], *many]
         assert (await find_session(transaction, many[2])).queue_position == 4
     assert positions == {few[0]: 1, many[0]: 2, many[1]: 3, many[2]: 4}
+
+
+async def test_a_clock_that_was_set_back_holds_no_team_back(database: Database, two_teams: tuple[UUID, UUID]) -> None:
+    one, two = two_teams
+    before, now = utc_now() + timedelta(hours=1), utc_now()
+    await _queue(database, one, 1, started_at=before)
+    await _queue(database, two, 1, started_at=before + timedelta(minutes=1))
+    await _queue(database, one, 1, started_at=now)
+    many, few = await _queue(database, one, 2), await _queue(database, two, 1)
+    async with database.read() as transaction:
+        assert [run.session_id for run in await queued_runs(transaction)] == [few[0], *many]
