@@ -3,6 +3,7 @@
 import os
 import re
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 
 from appliance.errors import ActionFailed
@@ -29,10 +30,15 @@ def clean_name(wanted: str) -> str:
 
 def free_name(folder: Path, wanted: str) -> str:
     """Return `wanted` cleaned, with a number such as `(1)` before the ending when the folder has that name already."""
+    return next_name(wanted, lambda name: os.path.lexists(folder / name))
+
+
+def next_name(wanted: str, is_taken: Callable[[str], bool]) -> str:
+    """Return `wanted` cleaned, with the first number before its ending that makes it a name which is not taken."""
     name = clean_name(wanted)
     stem, suffix = Path(name).stem, Path(name).suffix
     candidate, number = name, 0
-    while os.path.lexists(folder / candidate):
+    while is_taken(candidate):
         number += 1
         candidate = f"{stem}({number}){suffix}"
     return candidate

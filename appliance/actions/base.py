@@ -23,8 +23,10 @@ from appliance.store.evidence import Evidence
 from appliance.store.links import Links
 from appliance.words import Effort, ReceiptStatus
 from appliance.workspaces.clipboard import Clipboard
+from appliance.workspaces.files import Files
 from appliance.workspaces.sandbox import Sandbox
 from appliance.workspaces.scratchpad import Scratchpad
+from appliance.workspaces.workspace import Workspace
 
 if TYPE_CHECKING:
     from appliance.captcha.solving import Captchas
@@ -98,7 +100,8 @@ class ActionContext:
     a call to the model of about so many tokens leaves enough of the run's time and money for its answer;
     `keep_picture` stores one beside the screenshots of the steps and returns its name, None when it was not kept.
     `step` is the number of the present step, `screenshot` the name of its picture. `sandbox` is where
-    scripts run, None on a machine that cannot have one. `pause` makes the run stand still, and its time.
+    scripts run, None on a machine that cannot have one. `pause` makes the run stand still, and its time. `files` are
+    those that are read and written by name: in the `scratchpad`, and in the `workspace` of a session that has one.
     """
 
     browser: Browser
@@ -127,11 +130,14 @@ class ActionContext:
     step: int = 0
     screenshot: str | None = None
     pause: Pause = field(default_factory=Pause)
+    workspace: Workspace | None = None
+    files: Files = field(init=False)
     clipboard: Clipboard = field(init=False)
 
     def __post_init__(self) -> None:
-        """Open the session's clipboard, which is a file of the scratchpad, and the answer that is to be filled in."""
+        """Open the session's files, its clipboard, which is one of them, and the answer that is to be filled in."""
         self.scratchpad.clean = self._clean
+        self.files = Files(self.scratchpad, self.workspace)
         self.clipboard = Clipboard(self.scratchpad)
         if self.output_schema is not None and self.store is None:
             self.evidence.hear(self.task)

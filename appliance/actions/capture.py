@@ -8,7 +8,6 @@ from appliance.actions.base import Action, ActionContext, Parameters, Receipt
 from appliance.browser.cdp import CdpError
 from appliance.browser.pdf import clean_pdf, fetch_pdf, shows_pdf
 from appliance.errors import ActionFailed
-from appliance.filenames import free_name
 from appliance.words import ReceiptStatus
 
 PDF_SECONDS = 30.0
@@ -26,7 +25,7 @@ class SaveAsPdf(Parameters):
 
 async def _screenshot(context: ActionContext, _: TakeScreenshot) -> Receipt:
     data = await _captured(context, "Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
-    saved = context.scratchpad.write_bytes(free_name(context.scratchpad.root, "screenshot.png"), data)
+    saved = context.files.write_bytes(context.files.free_name("screenshot.png"), data)
     return Receipt(ReceiptStatus.OK, f"Saved what is in view of {context.browser.tab.url} as {saved.name}.")
 
 
@@ -36,7 +35,7 @@ async def _save_as_pdf(context: ActionContext, parameters: SaveAsPdf) -> Receipt
     stem = wanted[:-4] if wanted.lower().endswith(".pdf") else wanted
     if await shows_pdf(context.browser.tab):
         data = await fetch_pdf(context.browser.tab)
-        saved = context.scratchpad.write_bytes(free_name(context.scratchpad.root, f"{stem}.pdf"), data)
+        saved = context.files.write_bytes(context.files.free_name(f"{stem}.pdf"), data)
         text = f"Saved the PDF at {context.browser.tab.url} as it is, as {saved.name} ({saved.size} bytes)."
         return Receipt(ReceiptStatus.OK, text)
     params = {"printBackground": True, "preferCSSPageSize": True, "displayHeaderFooter": False}
@@ -46,7 +45,7 @@ async def _save_as_pdf(context: ActionContext, parameters: SaveAsPdf) -> Receipt
     data = await _captured(context, "Page.printToPDF", params)
     if context.sensitive:
         data = await asyncio.to_thread(clean_pdf, data, context.sensitive.redact)
-    saved = context.scratchpad.write_bytes(free_name(context.scratchpad.root, f"{stem}.pdf"), data)
+    saved = context.files.write_bytes(context.files.free_name(f"{stem}.pdf"), data)
     return Receipt(ReceiptStatus.OK, f"Saved {context.browser.tab.url} as {saved.name} ({saved.size} bytes).")
 
 

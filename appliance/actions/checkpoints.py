@@ -16,7 +16,7 @@ class SaveCheckpoint(Parameters):
 
 
 async def _checkpoint(context: ActionContext, parameters: SaveCheckpoint) -> Receipt:
-    saved = context.scratchpad.write(parameters.file_name, as_text(parameters.value))
+    saved = context.files.write(parameters.file_name, as_text(parameters.value))
     text = f"Saved {saved.name} ({saved.size} bytes)"
     if not parameters.partial:
         return Receipt(ReceiptStatus.OK, f"{text}.")

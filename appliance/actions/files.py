@@ -36,14 +36,14 @@ class ReadFile(Parameters):
 
 
 async def _write_file(context: ActionContext, parameters: WriteFile) -> Receipt:
-    write = context.scratchpad.append if parameters.append else context.scratchpad.write
+    write = context.files.append if parameters.append else context.files.write
     saved = write(parameters.file_name, parameters.content)
     verb = "Appended to" if parameters.append else "Wrote"
     return Receipt(ReceiptStatus.OK, f"{verb} {_named(saved, parameters.file_name)}.")
 
 
 async def _replace_file(context: ActionContext, parameters: ReplaceFile) -> Receipt:
-    count = context.scratchpad.replace(parameters.file_name, parameters.old_str, parameters.new_str)
+    count = context.files.replace(parameters.file_name, parameters.old_str, parameters.new_str)
     name = clean_name(parameters.file_name)
     return Receipt(ReceiptStatus.OK, f"Replaced {count} place(s) in {name}{_renamed(name, parameters.file_name)}.")
 
@@ -64,11 +64,12 @@ async def _read_file(context: ActionContext, parameters: ReadFile) -> Receipt:
 
 
 def read_text(context: ActionContext, wanted: str) -> tuple[str, str]:
-    """Return name and text of a file of the scratchpad, or of a download when there is none of that name."""
+    """Return name and text of a file that is kept by name, or of a download when there is none of that name."""
     downloads = context.browser.downloads
     name = clean_name(wanted)
-    if name in {entry.name for entry in context.scratchpad.listing()} or not downloads.has(wanted):
-        return name, context.scratchpad.read(wanted)
+    kept = {entry.name for entry in context.files.listing()}
+    if wanted in kept or name in kept or not downloads.has(wanted):
+        return wanted if wanted in kept else name, context.files.read(wanted)
     path = downloads.path_of(wanted)
     if path.stat().st_size > MAX_FILE_BYTES:
         raise ActionFailed(f"{wanted} has {path.stat().st_size} bytes, too many to be read at once.")

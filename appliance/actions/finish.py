@@ -128,9 +128,9 @@ def _attached(context: ActionContext, names: list[str]) -> str:
     parts: list[str] = []
     for name in dict.fromkeys(names):
         try:
-            text = context.scratchpad.read(name)
+            text = context.files.read(name)
         except ActionFailed as error:
-            has_file = context.browser.downloads.has(name) or name in {e.name for e in context.scratchpad.listing()}
+            has_file = context.browser.downloads.has(name) or name in {e.name for e in context.files.listing()}
             # An answer is not lost for a file that does not go with it.
             parts.append(f"\n\n{name} (a file)" if has_file else f"\n\n{error.message}")
             continue

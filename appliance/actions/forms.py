@@ -181,7 +181,7 @@ async def _upload_file(context: ActionContext, parameters: UploadFile) -> Receip
 
 def _uploadable(context: ActionContext, wanted: str) -> Path:
     """Return the path of a file of this session; raises ActionFailed for any other."""
-    sources: list[Callable[[str], Path]] = [context.scratchpad.path_of, context.browser.downloads.path_of]
+    sources: list[Callable[[str], Path]] = [context.files.path_of, context.browser.downloads.path_of]
     folders = [context.scratchpad.root, context.browser.downloads.folder]
     given = Path(wanted)
     # A full path is fine when it is that of a file of ours; nothing outside is ever looked at.
@@ -197,7 +197,7 @@ def _uploadable(context: ActionContext, wanted: str) -> Path:
         return path
     if wanted in [one.name for one in context.browser.downloads.running]:
         raise ActionFailed(f"The download of {wanted} is not complete yet; wait for it with wait_for and download.")
-    names = [entry.name for entry in context.scratchpad.listing()]
+    names = [entry.name for entry in context.files.listing()]
     names += [one.name for one in context.browser.downloads.all if one.state == "complete"]
     there = f"there are: {', '.join(names)}." if names else "there are none; write or download it first."
     raise ActionFailed(f"There is no file {wanted!r} in the scratchpad or among the downloads; {there}")

@@ -21,7 +21,7 @@ def read_rows(context: ActionContext, name: str, list_field: str | None) -> list
     Of an object the rows are the list it has under the answer's own list field, else its only list of objects, else
     the object itself.
     """
-    text = make_whole(context.scratchpad.read(name))
+    text = make_whole(context.files.read(name))
     suffix = Path(name).suffix.lower()
     if suffix in (".csv", ".tsv"):
         rows: list[Any] = _read_table(text)

@@ -245,12 +245,12 @@ class ScriptCalls:
 
     async def _write_file(self, parameters: _Writing) -> str:
         text = self._context.sensitive.redact(parameters.text)
-        write = self._context.scratchpad.append if parameters.append else self._context.scratchpad.write
+        write = self._context.files.append if parameters.append else self._context.files.write
         return write(parameters.name, text).name
 
     async def _list_files(self, _: _Nothing) -> list[str]:
         mirror(self._context)
-        return [entry.name for entry in self._context.scratchpad.listing()]
+        return [entry.name for entry in self._context.files.listing()]
 
     async def _inner(self) -> list[Document]:
         return (await documents_of(self._context.browser.tab))[1:]

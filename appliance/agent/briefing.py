@@ -59,10 +59,9 @@ class Briefing:
         self._last_used = reply.tokens
 
     def _compose(self, step: Step, clocks: Clocks) -> ModelRequest:
-        scratchpad = self._context.scratchpad
         store = self._context.store
         answer = store.coverage_line if store is not None else ""
-        notes = Notes(scratchpad.describe(is_evidence), scratchpad.todo, answer)
+        notes = Notes(self._context.files.describe(is_evidence), self._context.scratchpad.todo, answer)
         request = self._window.compose(step, notes, self._notices(step), with_image=self._context.model.sees_images)
         slowness = self._context.model.slowness(request.effort)
         assert request.scene is not None

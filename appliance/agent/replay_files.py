@@ -35,7 +35,7 @@ def with_todays_files(context: ActionContext, arguments: dict[str, Any]) -> dict
 
 def _today(context: ActionContext, name: str) -> str:
     downloads = context.browser.downloads
-    if downloads.has(name) or name in {entry.name for entry in context.scratchpad.listing()}:
+    if downloads.has(name) or name in {entry.name for entry in context.files.listing()}:
         return name
     alike = [one.name for one in downloads.all if _plain(one.name) == _plain(name) and downloads.has(one.name)]
     return alike[-1] if alike else name

@@ -48,6 +48,7 @@ class SessionChanges(TypedDict, total=False):
     lifecycle: Lifecycle | None
     allowance_usd: Decimal | None
     is_closed: bool
+    workspace_id: UUID | None
     more_steps: int
 
 

@@ -37,6 +37,7 @@ from appliance.runtime.settling import Tally
 from appliance.sensitive import SensitiveData
 from appliance.settings import Settings
 from appliance.workspaces.scratchpad import Scratchpad
+from appliance.workspaces.workspace import Workspace
 
 DEFAULT_STEPS = 100
 DEFAULT_SECONDS = 1800.0
@@ -90,7 +91,12 @@ def assemble_replay(
 
 
 def make_context(
-    assignment: Assignment, browser: Browser, model: Model, folders: SessionFolders, sensitive: SensitiveData
+    assignment: Assignment,
+    browser: Browser,
+    model: Model,
+    folders: SessionFolders,
+    sensitive: SensitiveData,
+    workspace: Workspace | None,
 ) -> ActionContext:
     """Return what the actions of a run work with."""
     return ActionContext(
@@ -101,6 +107,7 @@ def make_context(
         output_schema=assignment.output_schema,
         effort=assignment.effort,
         sensitive=sensitive,
+        workspace=workspace,
     )
 
 

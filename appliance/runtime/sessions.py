@@ -21,6 +21,7 @@ from appliance.persistence.ids import new_id
 from appliance.persistence.records import EventPage, Payer, RunRecord, SessionPage, SessionRecord
 from appliance.persistence.sessions import SessionChanges
 from appliance.persistence.teams import find_first_team
+from appliance.persistence.workspaces import find_workspace
 from appliance.runtime.allowance import top_up
 from appliance.runtime.choices import ModelRules, choose, make_title, read_secrets
 from appliance.runtime.dispatcher import Dispatcher
@@ -68,6 +69,7 @@ class Sessions:
 
         async def write(transaction: Transaction) -> None:
             payer = wish.payer or Payer((await find_first_team(transaction)).id)
+            await _require_workspace(transaction, wish, payer)
             await session_rows.add_session(transaction, replace(fresh, team_id=payer.team_id))
             if wish.task is not None:
                 await _queue_run(transaction, fresh.id, wish, fresh.model, payer)
@@ -171,11 +173,12 @@ class Sessions:
         async def write(transaction: Transaction) -> None:
             session = await session_rows.find_session(transaction, session_id)
             is_first = await _require_free(transaction, session) is None
+            payer = wish.payer or Payer(session.team_id or (await find_first_team(transaction)).id)
+            await _require_workspace(transaction, wish, payer)
             title = {} if session.title else {"title": make_title(wish.task or "")}
             money = top_up(session, changes, is_first=is_first)
             updates: dict[str, Any] = {**_BLANK_RESULT, **changes, **title, **money}
             await session_rows.change_session(transaction, session_id, status=SessionStatus.CREATED, **updates)
-            payer = wish.payer or Payer(session.team_id or (await find_first_team(transaction)).id)
             await _queue_run(transaction, session_id, wish, changes.get("model", session.model), payer)
 
         await self._database.writer.submit(write)
@@ -220,6 +223,12 @@ async def _queue_run(transaction: Transaction, session_id: UUID, wish: SessionWi
         notice = Notice(code=warning.code, text=f"{warning.field}: {warning.message}")
         await write_event(transaction, session_id, run.id, notice)
     await write_event(transaction, session_id, run.id, TaskGiven(task=run.task, model=model))
+
+
+async def _require_workspace(transaction: Transaction, wish: SessionWish, payer: Payer) -> None:
+    """Raise NotFound for a workspace that is not there or is another team's."""
+    if wish.workspace_id is not None:
+        await find_workspace(transaction, wish.workspace_id, payer.team_id)
 
 
 async def _require_free(transaction: Transaction, session: SessionRecord) -> RunRecord | None:

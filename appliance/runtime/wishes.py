@@ -39,3 +39,4 @@ class SessionWish:
     sensitive_data: Mapping[str, Any] | None = field(default=None, repr=False)
     warnings: tuple[FieldWarning, ...] = ()
     payer: Payer | None = None
+    workspace_id: UUID | None = None

@@ -33,6 +33,7 @@ from appliance.runtime.parking import Parked, Parking
 from appliance.runtime.phases import Laps, loading_model, make_folders
 from appliance.runtime.pressure import telling_pressure
 from appliance.runtime.settling import Settlement, Tally, await_late
+from appliance.runtime.workspaces import files_of
 from appliance.sensitive import SensitiveData
 from appliance.words import Lifecycle, RunStatus, SessionStatus, StopStrategy
 
@@ -286,7 +287,9 @@ class Worker:
         outlets = replace(outlets, fund=fund)
         is_reviewed = self._equipment.settings.reviewer
         assignment = agents.assign(session, self.run, earlier, is_reviewed=is_reviewed)
-        context = agents.make_context(assignment, self._held.browser, model, folders, self._sensitive)
+        shared = session.workspace_id
+        workspace = None if shared is None else files_of(self._equipment.settings, shared)
+        context = agents.make_context(assignment, self._held.browser, model, folders, self._sensitive, workspace)
         context.keep_picture = agents.make_keeper(self.run, folders)
         context.pressure = agents.make_pressure(self._equipment)
         context.sandbox = await self._held.open_sandbox()

@@ -1,6 +1,7 @@
 """What can be done with workspaces: made, looked at, renamed, deleted, and their files read and written."""
 
 import asyncio
+from pathlib import Path
 from uuid import UUID
 
 from appliance.errors import RequestInvalid
@@ -18,8 +19,7 @@ class Workspaces:
     """The use cases. With a `team_id` only that team's workspaces are there; unknown ids raise NotFound everywhere."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
-        self._root = settings.data_dir.absolute() / "workspaces"
-        self._max_bytes = settings.workspace_max_mb * 1_000_000
+        self._settings = settings
         self._database = database
 
     async def create(self, name: str | None, team_id: UUID | None) -> WorkspaceRecord:
@@ -58,16 +58,12 @@ class Workspaces:
             await rows.delete_workspace(transaction, workspace_id, team_id)
 
         await self._database.writer.submit(write)
-        await asyncio.to_thread(self.files_of(workspace_id).destroy)
+        await asyncio.to_thread(files_of(self._settings, workspace_id).destroy)
 
     async def open(self, workspace_id: UUID, team_id: UUID | None) -> Workspace:
         """Return the files of a workspace that is there."""
         await self.find(workspace_id, team_id)
-        return self.files_of(workspace_id)
-
-    def files_of(self, workspace_id: UUID) -> Workspace:
-        """Return the files of a workspace that is known to be there, or was."""
-        return Workspace(self._root / str(workspace_id), self._max_bytes)
+        return files_of(self._settings, workspace_id)
 
     async def sweep(self) -> None:
         """Delete folders whose workspace is gone, as after a crash between deleting the one and the other."""
@@ -75,11 +71,20 @@ class Workspaces:
             known = {str(workspace_id) for workspace_id in await rows.list_workspace_ids(transaction)}
 
         def clear() -> None:
-            for folder in self._root.glob("*"):
+            for folder in _root(self._settings).glob("*"):
                 if folder.name not in known:
                     Workspace(folder, 0).destroy()
 
         await asyncio.to_thread(clear)
+
+
+def files_of(settings: Settings, workspace_id: UUID) -> Workspace:
+    """Return the files of a workspace that is known to be there, or was."""
+    return Workspace(_root(settings) / str(workspace_id), settings.workspace_max_mb * 1_000_000)
+
+
+def _root(settings: Settings) -> Path:
+    return settings.data_dir.absolute() / "workspaces"
 
 
 def _clean(name: str | None) -> str | None:

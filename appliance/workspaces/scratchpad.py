@@ -71,14 +71,14 @@ class Scratchpad:
 
     def write(self, name: str, text: str) -> Saved:
         """Write the text as the whole file; raises ActionFailed for a bad name, a binary ending or a full folder."""
-        name = _text_name(name)
-        return self.write_bytes(name, _encode(name, self.clean(text)))
+        name = text_name(name)
+        return self.write_bytes(name, encode(name, self.clean(text)))
 
     def append(self, name: str, text: str) -> Saved:
         """Add the text at the end of a file, which is made when missing."""
-        name = _text_name(name)
+        name = text_name(name)
         before = self._read_bytes(name) if self._is_file(name) else b""
-        added = _encode(name, text)
+        added = encode(name, text)
         if _is_table(name) and before and not before.endswith(b"\n"):
             before += b"\r\n"
         whole = before + added
@@ -217,7 +217,8 @@ def decode(name: str, data: bytes) -> str:
     return text.replace("\r\n", "\n") if _is_table(name) else text
 
 
-def _encode(name: str, text: str) -> bytes:
+def encode(name: str, text: str) -> bytes:
+    """Return the bytes of a file with this text, tables with the line ends that the format asks for."""
     return (normalise(text) if _is_table(name) else text).encode()
 
 
@@ -225,7 +226,8 @@ def _is_table(name: str) -> bool:
     return name.endswith(".csv")
 
 
-def _text_name(name: str) -> str:
+def text_name(name: str) -> str:
+    """Return the plain name of a file of text; raises ActionFailed when its ending says that it is something else."""
     name = clean_name(name)
     suffix = Path(name).suffix
     if suffix in IMAGE_SUFFIXES:

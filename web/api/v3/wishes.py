@@ -31,7 +31,7 @@ _INERT: Mapping[str, str] = {
 def read_wish(request: RunTaskRequest, payer: Payer | None = None) -> SessionWish:
     """Return what is asked for and who pays.
 
-    Raises RequestInvalid naming a field, NotFound for an unknown profile or workspace.
+    Raises RequestInvalid naming a field, NotFound for an unknown profile.
     """
     _refuse_what_is_missing_here(request)
     level = _read_thinking_level(request)
@@ -54,6 +54,7 @@ def read_wish(request: RunTaskRequest, payer: Payer | None = None) -> SessionWis
         sensitive_data=request.sensitive_data,
         warnings=_list_warnings(request),
         payer=payer,
+        workspace_id=request.workspace_id,
     )
 
 
@@ -68,8 +69,6 @@ def _refuse_what_is_missing_here(request: RunTaskRequest) -> None:
     """Refuse what would change the result if it were silently left out."""
     if request.profile_id is not None:
         raise NotFound("Profile not found")
-    if request.workspace_id is not None:
-        raise NotFound("Workspace not found")
     refusals: tuple[tuple[str, Any, str], ...] = (
         ("cacheScript", request.cache_script, "Scripts are not cached here; leave cacheScript out."),
         ("codeMode", request.code_mode, "The agent returns answers, not code, here; leave codeMode out."),
