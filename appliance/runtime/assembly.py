@@ -91,6 +91,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
         expiry = Expiry(database, equipment.hub)
         expiry.start()
         undo.push_async_callback(expiry.close)
+        rules = ModelRules(equipment.keys, settings.default_model, settings.cloud_max_cost_factor, equipment.prices)
         yield Appliance(
             settings=settings,
             database=database,
@@ -102,11 +103,11 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
                 database,
                 equipment.hub,
                 dispatcher,
-                ModelRules(equipment.keys, settings.default_model, settings.cloud_max_cost_factor, equipment.prices),
+                rules,
                 equipment.seal,
             ),
             caps=Caps(database),
-            replays=Replays(settings, database, equipment.hub, dispatcher, equipment.keys),
+            replays=Replays(settings, database, equipment.hub, dispatcher, rules),
             usage=Usage(database),
             workspaces=workspaces,
             provider_keys=equipment.keys,

@@ -50,7 +50,7 @@ def choose(wish: SessionWish, rules: ModelRules, current: SessionRecord | None =
         changes["wire_model"] = wire_name_for(wish.model, entry)
     changes.update(_choose_effort(wish, entry, current))
     if wish.max_cost_usd is not None or (wish.model is not None and current and current.max_cost_usd is not None):
-        _require_price(entry, rules)
+        require_price(entry, rules)
     changes.update(_take_over(wish))
     if wish.max_cost_usd is not None:
         changes["max_cost_usd"] = scale(wish.max_cost_usd, rules.cost_factor)
@@ -151,11 +151,12 @@ def check_schema(schema: dict[str, Any]) -> None:
         ) from error
 
 
-def _require_price(entry: ModelEntry, rules: ModelRules) -> None:
+def require_price(entry: ModelEntry, rules: ModelRules, field: str = "maxCostUsd") -> None:
+    """Raise RequestInvalid, naming the field, for a model whose price is not known."""
     if not rules.is_priced(entry):
         raise RequestInvalid(
             f"The price of {entry.name} is not known, so maxCostUsd cannot be kept; leave it out, name another model, "
             f"or say what this one costs: pilothouse price set {entry.name}.",
             "body",
-            "maxCostUsd",
+            field,
         )

@@ -9,8 +9,8 @@ from appliance.errors import Conflict, RequestInvalid
 from appliance.events import TaskGiven
 from appliance.feed.hub import Hub
 from appliance.feed.writer import write_event
-from appliance.models.catalog import wire_name_for
-from appliance.models.providers import ProviderKeys, find_model
+from appliance.models.catalog import ModelEntry, wire_name_for
+from appliance.models.providers import find_model
 from appliance.persistence import runs as run_rows
 from appliance.persistence import sessions as session_rows
 from appliance.persistence.columns import utc_now
@@ -18,6 +18,7 @@ from appliance.persistence.database import Database, Transaction
 from appliance.persistence.ids import new_id
 from appliance.persistence.records import Payer, ReplaySource, RunRecord, SessionRecord
 from appliance.persistence.teams import find_first_team
+from appliance.runtime.choices import ModelRules, require_price
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.treasury import check_caps
@@ -48,20 +49,21 @@ class ReplayWish:
 class Replays:
     """Makes sessions that do a recorded run again."""
 
-    def __init__(self, settings: Settings, database: Database, hub: Hub, dispatcher: Dispatcher, keys: ProviderKeys):
+    def __init__(self, settings: Settings, database: Database, hub: Hub, dispatcher: Dispatcher, rules: ModelRules):
         self._settings = settings
         self._database = database
         self._hub = hub
         self._dispatcher = dispatcher
-        self._keys = keys
+        self._rules = rules
 
     async def create(self, wish: ReplayWish) -> SessionRecord:
         """Make the session and queue its run; returns it as it is then.
 
-        Raises NotFound for an unknown session, RequestInvalid for a run or model there is not, CapReached when who pays
-        has nothing left to spend, Conflict when the run is still going on or left no record.
+        Raises NotFound for an unknown session, RequestInvalid for a run or model there is not and for a model without a
+        price under the session's money limit, CapReached when who pays has nothing left to spend, Conflict when the run
+        is still going on or left no record.
         """
-        entry = find_model(wish.model or KEYLESS, self._keys)
+        entry = find_model(wish.model or KEYLESS, self._rules.keys)
         async with self._database.read() as transaction:
             source = await session_rows.find_session(transaction, wish.session_id)
             runs = await run_rows.list_runs(transaction, wish.session_id)
@@ -69,6 +71,7 @@ class Replays:
         await self._require_record(run)
         payer = wish.payer or (Payer(source.team_id) if source.team_id else None)
         await check_caps(self._database, payer, entry)
+        await self._require_price(entry, source)
         now = utc_now()
         fresh = replace(
             _copy(source),
@@ -97,6 +100,14 @@ class Replays:
         self._hub.signal(fresh.id)
         async with self._database.read() as transaction:
             return await session_rows.find_session(transaction, fresh.id)
+
+    async def _require_price(self, entry: ModelEntry, source: SessionRecord) -> None:
+        """Refuse a model that could not be kept under the money limit which the replay takes over."""
+        if source.max_cost_usd is None:
+            return
+        if self._rules.prices is not None:
+            await self._rules.prices.refresh()
+        require_price(entry, self._rules, "model")
 
     async def _require_record(self, run: RunRecord) -> None:
         path = SessionFolders.of(self._settings, run.session_id).record

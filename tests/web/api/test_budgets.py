@@ -13,10 +13,12 @@ from browser_use_sdk.v3 import APIKeySpendLimitError, BrowserUse
 
 from appliance.persistence.database import Transaction
 from appliance.persistence.keys import add_key
+from appliance.persistence.prices import set_price
 from appliance.persistence.records import Payer
 from appliance.persistence.teams import add_team
-from tests.appliance.runtime.spending import make_run, spend
+from tests.appliance.runtime.spending import DOLLAR_A_MILLION, make_run, spend
 from tests.web.api.running import RunningServer, run_server
+from tests.web.api.test_records import at, recorded
 from web.auth import new_key
 
 
@@ -204,3 +206,32 @@ def test_a_model_without_a_price_is_refused_under_a_hard_cap_with_the_remedy(tmp
 def test_amounts_come_back_with_all_their_digits(server: RunningServer, http: httpx.Client) -> None:
     cap = put(http, cap_of(Team(server, "Digits"), hardUsd="123456.123456"))
     assert Decimal(cap["hardUsd"]) == Decimal("123456.123456")
+
+
+def test_a_replay_is_refused_under_a_cap_that_is_used_up(server: RunningServer, http: httpx.Client) -> None:
+    team = Team(server, "Again")
+    with team.client() as mine:
+        replay = at(recorded(server, mine), "replay")
+        put(http, cap_of(team))
+        team.spend("2")
+        refused = mine.post(replay)
+        assert refused.status_code == 402
+        assert (refused.json()["detail"]["scope"], refused.json()["detail"]["period"]) == ("team", "month")
+        count = mine.get("/v3/sessions").json()["total"]
+        assert count == 1, "nothing is left behind"
+
+
+def test_a_replay_under_a_money_limit_is_refused_a_model_without_a_price(tmp_path: Path) -> None:
+    settings = {"compatible_base_url": "http://127.0.0.1:9/v1", "compatible_models": ("house-model",)}
+    for server in run_server(tmp_path, **settings):
+        with server.client() as http:
+            limited, free = recorded(server, http, maxCostUsd=1), recorded(server, http)
+            refused = http.post(at(limited, "replay"), json={"model": "house-model"})
+            assert refused.status_code == 422, refused.text
+            (problem,) = refused.json()["detail"]
+            assert problem["loc"] == ["body", "model"]
+            assert "maxCostUsd cannot be kept" in problem["msg"]
+            assert http.post(at(limited, "replay")).status_code == 200
+            assert http.post(at(free, "replay"), json={"model": "house-model"}).status_code == 200
+            server.write(lambda transaction: set_price(transaction, DOLLAR_A_MILLION))
+            assert http.post(at(limited, "replay"), json={"model": "house-model"}).status_code == 200
