@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -8,11 +8,12 @@ from uuid import uuid4
 import pytest
 from structlog.testing import capture_logs
 
-from appliance.errors import Conflict
 from appliance.events import StepPlanned
-from appliance.persistence.database import Database
+from appliance.persistence.database import Database, Transaction
+from appliance.persistence.runs import add_run
 from appliance.runtime.held import HeldBrowser
 from appliance.runtime.parking import Parking
+from appliance.runtime.wishes import SessionWish
 from appliance.words import Ending, Lifecycle, SessionStatus, StopStrategy
 from tests.appliance.runtime.rig import Rig, open_rig
 from tests.site import Site
@@ -132,28 +133,24 @@ async def test_a_session_that_parks_while_a_run_waits_gives_way_at_once(rig: Rig
     assert await _state(rig, kept) == (SessionStatus.IDLE, None)
 
 
-async def test_a_session_that_is_given_task_after_task_keeps_no_older_run_waiting(rig: Rig):
-    rig.stand_in.add("RUN-talkative", [DONE])
-    talkative = await rig.create("RUN-talkative Go.", [{"reply": DONE, "__delay__": 1.0}], keep_alive=True)
-    await rig.eventually(lambda: rig.asked("RUN-talkative"))
-    waiting = await rig.create("RUN-older Go.", [DONE])
+async def test_a_follow_up_does_not_overtake_an_older_run_whose_slot_its_browser_holds(rig: Rig):
+    kept = await rig.run("RUN-kept Go.", [DONE], keep_alive=True)
+    other = await rig.sessions.create(SessionWish(model="house-model"))
+    rig.stand_in.add("RUN-older", [DONE])
+    rig.stand_in.add("RUN-newer", [DONE])
 
-    async def talk_on() -> None:
-        while True:
-            with suppress(Conflict):
-                await rig.create("RUN-talkative Go on.", [DONE], session_id=talkative.id)
-            await asyncio.sleep(0)
+    async def queue_both(transaction: Transaction) -> None:
+        await add_run(transaction, other.id, task="RUN-older Go.", model="house-model")
+        await add_run(transaction, kept.id, task="RUN-newer Go on.", model="house-model")
 
-    talking = asyncio.create_task(talk_on())
-    try:
-        await rig.ended(waiting)
-    finally:
-        talking.cancel()
-        await asyncio.wait({talking})
-    (older,) = await rig.sessions.list_runs(waiting.id)
-    turns = await rig.sessions.list_runs(talkative.id)
-    assert older.started_at is not None
-    assert [turn.number for turn in turns if turn.started_at and turn.started_at < older.started_at] == [1]
+    await rig.equipment.database.writer.submit(queue_both)
+    rig.dispatcher.wake()
+    await rig.ended(other)
+    await rig.ended(kept)
+    (older,), (_, newer) = await rig.sessions.list_runs(other.id), await rig.sessions.list_runs(kept.id)
+    assert older.ended_at is not None
+    assert newer.started_at is not None
+    assert older.ended_at <= newer.started_at
 
 
 async def test_a_follow_up_keeps_its_browser_where_another_one_can_give_way(rig_with: OpenRig):
