@@ -108,7 +108,7 @@ class MeteredModel(ModelAround):
     def _charge(self, request: ModelRequest, reply: Reply, seconds: float) -> Reply:
         """Charge the reply and return it with the tokens that were charged."""
         told = believable(reply.tokens)
-        tokens = completed(told, request, reply.text)
+        tokens = told if reply.is_of_scene else completed(told, request, reply.text)
         if tokens != told and self._budget.is_free(tokens):
             tokens = told
         self._budget.charge(tokens, seconds, _PAID_FOR[request.purpose], is_estimated=tokens != reply.tokens)

@@ -16,7 +16,7 @@ from appliance.words import Ending, FailureKind
 class Spent:
     """What a run used up; `cost_usd` is None when the price of a call is not known.
 
-    `estimated_calls` were given up before their replies told what they used; tokens and cost hold an estimate of it.
+    `estimated_calls` were given up, or their replies did not tell what they used; tokens and cost hold an estimate.
     `services_usd` is what services other than the model cost, which is in `cost_usd` as well.
     """
 
@@ -151,6 +151,6 @@ def _summary(ending: RunEnding, note: str, limit: RunEnding | None, handover: st
         sentences.append(handover)
     if spent.estimated_calls:
         sentences.append(
-            f"The cost holds an estimate for {spent.estimated_calls} call(s) to the model that were given up."
+            f"The cost holds an estimate for {spent.estimated_calls} call(s) that were given up or not counted."
         )
     return " ".join(sentences)
