@@ -10,10 +10,11 @@ import structlog
 
 from appliance.browser.connection import Browser
 from appliance.browser.relay import Relay
-from appliance.browser.storage.in_use import Captured, Contents, StorageInUse
+from appliance.browser.storage.in_use import Captured, StorageInUse
 from appliance.displays.slot import Slot
 from appliance.errors import BrowserLost, BrowserUnavailable, CaptureFailed
 from appliance.persistence.records import SessionRecord
+from appliance.profiles.jar import Jar
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.phases import Laps, attached, chromium_on, room_for_scripts, user_data_dir, way_out
@@ -95,22 +96,22 @@ class HeldBrowser:
         folders = SessionFolders.of(self._equipment.settings, session.id)
         await browser.take_on(relay.policy, folders.downloads)
 
-    async def restore(self, contents: Contents) -> None:
-        """Put what a profile keeps into a browser that has shown no page yet; raises BrowserLost."""
-        self._storage = await StorageInUse.restore(self.browser, contents)
+    async def restore(self, jar: Jar) -> None:
+        """Put a profile's jar into a browser that has shown no page yet; raises BrowserLost."""
+        self._storage = await StorageInUse.restore(self.browser, jar)
 
     @property
     def keeps_storage(self) -> bool:
-        """Whether what a profile keeps was put into the browser that is there now."""
+        """Whether a profile's jar was put into the browser that is there now."""
         return self._storage is not None
 
     async def capture(self) -> Captured:
-        """Return what the browser keeps by now of what was put into it; raises CaptureFailed or BrowserLost.
+        """Return the jar as the browser has it by now; raises CaptureFailed or BrowserLost.
 
         None of the agent's tabs notices anything, and no site is asked.
         """
         if self._storage is None:
-            raise CaptureFailed("Nothing was put into this browser that could be taken back.")
+            raise CaptureFailed("No profile was given to this browser that could be taken back.")
         return await self._storage.capture()
 
     async def open_sandbox(self) -> Sandbox | None:

@@ -14,9 +14,8 @@ from pathlib import Path
 from appliance.browser.chromium import Chromium, ChromiumOptions
 from appliance.browser.connection import Browser
 from appliance.browser.policy import Policy
-from appliance.browser.storage.cookies import Cookie
-from appliance.browser.storage.in_use import Contents, StorageInUse
-from appliance.browser.storage.scripts import Kept
+from appliance.browser.storage.in_use import StorageInUse
+from appliance.profiles.jar import Cookie, Jar, Origin
 from ops.benchmarks import bare
 from ops.benchmarks.measures import Figure
 from tests.loopback import serve_pages
@@ -49,21 +48,21 @@ async def _measure(display: int, port: str, folder: Path) -> list[Figure]:
 
 
 async def _measure_in(browser: Browser, port: str) -> list[Figure]:
-    contents = _contents(port)
+    jar = _jar(port)
     seconds: list[float] = []
-    storage = await StorageInUse.restore(browser, Contents())
+    storage = await StorageInUse.restore(browser, Jar())
     for _ in range(ROUNDS):
         storage.close()
         await browser.cdp.send("Storage.clearCookies")
         start = time.perf_counter()
-        storage = await StorageInUse.restore(browser, contents)
+        storage = await StorageInUse.restore(browser, jar)
         seconds.append(time.perf_counter() - start)
     await _open(browser, port, range(FEW))
     few = await _timed(storage.capture)
     await _open(browser, port, range(ORIGINS))
     every = await _timed(storage.capture)
-    again = (await storage.capture()).contents
-    assert {one.origin: one for one in again.origins} == {one.origin: one for one in contents.origins}
+    again = (await storage.capture()).jar
+    assert {one.origin: one for one in again.origins} == {one.origin: one for one in jar.origins}
     assert len(again.cookies) == COOKIES
     name = f"{COOKIES} cookies, {ORIGINS} origins"
     return [
@@ -84,14 +83,14 @@ async def _timed(work: Callable[[], Awaitable[object]]) -> float:
     return time.perf_counter() - start
 
 
-def _contents(port: str) -> Contents:
+def _jar(port: str) -> Jar:
     later = float(int(time.time()) + 86_400)
     cookies = tuple(
         Cookie(f"cookie{number}", "v" * 40, f"site{number % ORIGINS}.example", expires=later, secure=True)
         for number in range(COOKIES)
     )
     entries = {f"entry{number}": "v" * 40 for number in range(ENTRIES)}
-    return Contents(cookies, tuple(Kept(_origin(number, port), entries, {}, []) for number in range(ORIGINS)))
+    return Jar(cookies, tuple(Origin(_origin(number, port), entries) for number in range(ORIGINS)))
 
 
 def _origin(number: int, port: str) -> str:

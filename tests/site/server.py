@@ -209,6 +209,30 @@ def _logged_out(handler: _Handler, query: Query, body: bytes) -> None:
     handler.answer("<title>Logged out</title><h1>Logged out</h1>", Clear_Site_Data='"storage"')
 
 
+def _sign_in(handler: _Handler, query: Query, body: bytes) -> None:
+    script = "<script>localStorage.setItem('member', 'ada')</script>"
+    handler.answer(f"<title>Welcome</title><h1>Welcome</h1>{script}", Set_Cookie="member=ada; Path=/; Max-Age=86400")
+
+
+def _sign_out(handler: _Handler, query: Query, body: bytes) -> None:
+    script = "<script>localStorage.removeItem('member')</script>"
+    handler.answer(f"<title>Goodbye</title><h1>Goodbye</h1>{script}", Set_Cookie="member=; Path=/; Max-Age=0")
+
+
+def _account(handler: _Handler, query: Query, body: bytes) -> None:
+    """Say who is signed in, as the server and as the page know it."""
+    member = "ada" if "member=ada" in handler.headers.get("Cookie", "") else "nobody"
+    script = "document.body.append(`The page knows ${localStorage.getItem('member') || 'nobody'}.`)"
+    handler.answer(f"<title>Account</title><h1>The server knows {member}.</h1><script>{script}</script>")
+
+
+def _meeting(handler: _Handler, query: Query, body: bytes) -> None:
+    """Say that everybody is here once two guests have come into the room."""
+    here = {seen.path for seen in handler.site.requests if seen.path.startswith(f"/meeting?room={query['room']}&")}
+    words = "Everybody is here." if len(here) > 1 else "Somebody is missing."
+    handler.answer(f"<meta http-equiv=refresh content=1><title>Meeting</title><h1>{words}</h1>")
+
+
 def _leaving(handler: _Handler, query: Query, body: bytes) -> None:
     handler.answer(f"<title>Leaving</title><script>location.replace({json.dumps(query['to'])})</script>")
 
@@ -285,6 +309,10 @@ ROUTES: dict[str, Callable[[_Handler, Query, bytes], None]] = {
     "/redirect": _redirect,
     "/status": _status,
     "/logged-out": _logged_out,
+    "/sign-in": _sign_in,
+    "/sign-out": _sign_out,
+    "/account": _account,
+    "/meeting": _meeting,
     "/leaving": _leaving,
     "/storing": _storing,
     "/attachment": _attachment,

@@ -16,10 +16,11 @@ import structlog
 from appliance.browser.cdp import CdpConnection, CdpError
 from appliance.browser.frames import WORLD_NAME
 from appliance.browser.storage.mirror import origin_of
-from appliance.browser.storage.scripts import Kept, writing_script
+from appliance.browser.storage.scripts import writing_script
 from appliance.browser.tab import Tab
 from appliance.browser.tabs import Tabs
 from appliance.errors import ActionFailed, BrowserLost
+from appliance.profiles.jar import Origin
 
 Answer = asyncio.Future[dict[str, Any]]
 
@@ -34,7 +35,7 @@ class _Waiting:
     begun to put back does not come about.
     """
 
-    kept: Kept
+    kept: Origin
     is_begun: bool = False
     scripts: dict[str, Answer] = field(default_factory=dict[str, Answer])
 
@@ -42,7 +43,7 @@ class _Waiting:
 class Arrivals:
     """What is still to be put back; `problems` say of which origins not all was."""
 
-    def __init__(self, cdp: CdpConnection, tabs: Tabs, kept: Iterable[Kept]) -> None:
+    def __init__(self, cdp: CdpConnection, tabs: Tabs, kept: Iterable[Origin]) -> None:
         """Listen for documents; `before` has to be asked about each."""
         self._opened: set[str] = set()
         self.problems: dict[str, str] = {}

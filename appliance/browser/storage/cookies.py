@@ -8,40 +8,9 @@ import msgspec
 import structlog
 
 from appliance.browser.cdp import CdpConnection, CdpError
+from appliance.profiles.jar import Cookie, CookieIdentity
 
 _log = structlog.get_logger()
-
-Identity = tuple[str, str, str, str, bool]
-
-
-class Partition(msgspec.Struct, frozen=True, rename="camel"):
-    """The site in whose pages a partitioned cookie counts."""
-
-    top_level_site: str
-    has_cross_site_ancestor: bool = False
-
-
-class Cookie(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A cookie as the browser's protocol has it; `expires` is a Unix time, -1 where it ends with the browser.
-
-    A domain that begins with a dot counts for what is below it, too.
-    """
-
-    name: str
-    value: str
-    domain: str
-    path: str = "/"
-    expires: float = -1
-    http_only: bool = False
-    secure: bool = False
-    same_site: str | None = None
-    partition_key: Partition | None = None
-
-    @property
-    def identity(self) -> Identity:
-        """What makes it another cookie."""
-        within = self.partition_key or Partition("")
-        return (self.name, self.domain, self.path, within.top_level_site, within.has_cross_site_ancestor)
 
 
 class CookieShelf:
@@ -49,8 +18,8 @@ class CookieShelf:
 
     def __init__(self, cdp: CdpConnection) -> None:
         self._cdp = cdp
-        self._given: dict[Identity, Cookie] = {}
-        self._held: dict[Identity, Cookie] = {}
+        self._given: dict[CookieIdentity, Cookie] = {}
+        self._held: dict[CookieIdentity, Cookie] = {}
 
     async def put(self, cookies: Sequence[Cookie]) -> None:
         """Put the cookies in; those that the browser refuses are kept in mind. Raises CdpError, BrowserLost."""

@@ -7,28 +7,19 @@ is open, else in a blank document of it.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from appliance.browser.cdp import CdpError
 from appliance.browser.storage.arrivals import Arrivals
-from appliance.browser.storage.cookies import Cookie, CookieShelf
+from appliance.browser.storage.cookies import CookieShelf
 from appliance.browser.storage.live import Seen, read_live
 from appliance.browser.storage.mirror import Mirror
 from appliance.browser.storage.scripts import Kept
 from appliance.browser.storage.visits import Visits
 from appliance.browser.tab import Tab
 from appliance.errors import BrowserLost, CaptureFailed
+from appliance.profiles.jar import Jar, Origin, make_jar
 
 if TYPE_CHECKING:
     from appliance.browser.connection import Browser
-
-
-@dataclass(frozen=True)
-class Contents:
-    """What a browser keeps of the sites: cookies, and what origins store; no origin stands there twice."""
-
-    cookies: tuple[Cookie, ...] = ()
-    origins: tuple[Kept, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,19 +32,19 @@ class Failure:
 
 @dataclass(frozen=True)
 class Captured:
-    """What the browser keeps now. An origin that could not be read stands there as it was put in."""
+    """The jar as the browser has it now. An origin that could not be read stands in it as it was put in."""
 
-    contents: Contents
+    jar: Jar
     failures: tuple[Failure, ...] = ()
 
 
 class StorageInUse:
-    """What was put into a browser, from `restore` until the browser goes; it can be captured again and again."""
+    """A jar in a browser, from `restore` until the browser goes; it can be captured again and again."""
 
-    def __init__(self, browser: "Browser", contents: Contents) -> None:
+    def __init__(self, browser: "Browser", jar: Jar) -> None:
         """Use `restore`."""
         self._browser = browser
-        self._base = {one.origin: one for one in contents.origins}
+        self._base = {one.origin: one for one in jar.origins}
         self._cookies = CookieShelf(browser.cdp)
         self._mirror = Mirror(browser.cdp)
         self._arrivals = Arrivals(browser.cdp, browser.tabs, self._base.values())
@@ -61,24 +52,24 @@ class StorageInUse:
         self._settled: dict[str, Kept] = {}
 
     @classmethod
-    async def restore(cls, browser: "Browser", contents: Contents) -> "StorageInUse":
-        """Put everything into a browser that has shown no page yet; raises BrowserLost.
+    async def restore(cls, browser: "Browser", jar: Jar) -> "StorageInUse":
+        """Put the jar into a browser that has shown no page yet; raises BrowserLost.
 
         Cookies that the browser refuses are captured as they were.
         """
-        in_use = cls(browser, contents)
+        in_use = cls(browser, jar)
         browser.gate.before_document = in_use._arrivals.before
         browser.tabs.on_tab = in_use._follow
         for tab in browser.tabs.everywhere():
             in_use._follow(tab)
         try:
-            await in_use._cookies.put(contents.cookies)
+            await in_use._cookies.put(jar.cookies)
         except CdpError as error:
             raise BrowserLost(f"The browser did not take the profile's cookies ({error.message}).") from error
         return in_use
 
     async def capture(self) -> Captured:
-        """Return what the browser keeps now; raises CaptureFailed or BrowserLost, and then there is none."""
+        """Return the jar as it is now; raises CaptureFailed or BrowserLost, and then there is none."""
         try:
             cookies = await self._cookies.take()
         except CdpError as error:
@@ -102,8 +93,8 @@ class StorageInUse:
                 failures.append(Failure(origin, problem))
             if kept is not None:
                 now[origin] = kept
-        self._base = {origin: kept for origin, kept in now.items() if kept.local or kept.session or kept.databases}
-        return Captured(Contents(cookies, tuple(self._base.values())), tuple(failures))
+        self._base = {origin: kept for origin, kept in now.items() if not kept.is_empty}
+        return Captured(make_jar(cookies, self._base.values()), tuple(failures))
 
     def close(self) -> None:
         """Leave the browser alone."""
@@ -116,17 +107,18 @@ class StorageInUse:
         opener = next((one for one in self._browser.tabs.everywhere() if one.target_id == tab.opener_id), None)
         self._mirror.follow(tab.session_id, opener.session_id if opener else "")
 
-    def _find(self, origin: str, live: list[Seen], visits: Visits) -> tuple[Kept | None, str]:
+    def _find(self, origin: str, live: list[Seen], visits: Visits) -> tuple[Origin | None, str]:
         """Return what the origin keeps, None when that is not known, and what is wrong with that, if anything."""
         if origin in self._arrivals.problems:
             return None, self._arrivals.problems[origin]
         kept = live[0].kept if live else self._settled.get(origin)
         if kept is None:
             return None, visits.problems.get(origin, "it was not read")
-        if self._arrivals.owes_databases(origin):
-            kept = msgspec.structs.replace(kept, databases=self._base[origin].databases)
+        databases = kept.databases
+        if self._arrivals.owes_databases(origin) and origin in self._base:
+            databases = self._base[origin].databases
         problem = f"{' and '.join(kept.left)[:200]} cannot leave the browser" if kept.left else ""
-        return msgspec.structs.replace(kept, session=self._session(origin, live), left=[]), problem
+        return Origin(origin, kept.local, self._session(origin, live), databases), problem
 
     def _session(self, origin: str, live: list[Seen]) -> dict[str, str]:
         """Return the session storage of the tab in which it changed last, from its page if that is open."""

@@ -7,21 +7,20 @@ from typing import Any
 
 import msgspec
 
+from appliance.profiles.jar import Origin
+
 MOST_DATABASES = 16_000_000
 """Characters that the databases of one origin may have as JSON; beyond that they are not kept."""
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """What an origin keeps; databases are documents in the shape of Playwright's storage state.
-
-    `left` says in a clause each what the browser did not give away.
-    """
+    """What an origin keeps, as its page says it; `left` names in a clause each what the browser did not give away."""
 
     origin: str
     local: dict[str, str]
     session: dict[str, str]
     databases: list[dict[str, Any]]
-    left: list[str] = []
+    left: list[str]
 
 
 def reading_function() -> str:
@@ -42,9 +41,11 @@ def read_kept(text: Any) -> Kept:
         raise ValueError("what it keeps was answered in another form") from error
 
 
-def writing_script(kept: Kept) -> str:
+def writing_script(kept: Origin) -> str:
     """Return the script that puts everything back in a new document of the origin."""
-    document = json.dumps(msgspec.to_builtins(kept))
+    document = json.dumps(
+        {"origin": kept.origin, "local": kept.local, "session": kept.session, "databases": kept.databases}
+    )
     before, _, after = _with_codec("storage_write.js").rpartition("KEPT")
     # As a text to be parsed: in an object of the language the name __proto__ would be no entry.
     return f"{before}JSON.parse({json.dumps(document)}){after}"

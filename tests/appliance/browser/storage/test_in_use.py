@@ -3,10 +3,9 @@ from typing import Any
 
 import pytest
 
-from appliance.browser.storage.cookies import Cookie, Partition
-from appliance.browser.storage.in_use import Contents, StorageInUse
-from appliance.browser.storage.scripts import Kept
+from appliance.browser.storage.in_use import StorageInUse
 from appliance.errors import BrowserLost
+from appliance.profiles.jar import Cookie, Jar, Origin, Partition
 from tests.appliance.browser.storage.conftest import OpenBrowser
 from tests.site import Site
 
@@ -63,20 +62,20 @@ DESCRIBE_ALL_KINDS = """async (values) => {
 }"""
 
 
-def origin_of(contents: Contents, origin: str) -> Kept | None:
-    return next((one for one in contents.origins if one.origin == origin), None)
+def origin_of(jar: Jar, origin: str) -> Origin | None:
+    return next((one for one in jar.origins if one.origin == origin), None)
 
 
-def kept_at(site: Site, host: int = 1, **parts: Any) -> Kept:
-    return Kept(
+def kept_at(site: Site, host: int = 1, **parts: Any) -> Origin:
+    return Origin(
         site.url("", host).rstrip("/"), parts.get("local", {}), parts.get("session", {}), parts.get("databases", [])
     )
 
 
-async def captured(storage: StorageInUse) -> Contents:
+async def captured(storage: StorageInUse) -> Jar:
     found = await storage.capture()
     assert not found.failures
-    return found.contents
+    return found.jar
 
 
 async def test_what_a_site_kept_is_there_before_the_first_script_of_its_page(
@@ -84,7 +83,7 @@ async def test_what_a_site_kept_is_there_before_the_first_script_of_its_page(
 ) -> None:
     browser = await open_browser()
     kept = kept_at(site, local={"token": "t"}, session={"tab": "s"}, databases=[NOTES])
-    await StorageInUse.restore(browser, Contents(origins=(kept,)))
+    await StorageInUse.restore(browser, Jar(origins=(kept,)))
 
     await browser.tab.navigate(site.url("/memory.html"))
 
@@ -95,8 +94,8 @@ async def test_what_a_site_kept_is_there_before_the_first_script_of_its_page(
 
 async def test_a_redirect_to_a_site_finds_what_that_site_kept(open_browser: OpenBrowser, site: Site) -> None:
     browser = await open_browser()
-    contents = Contents(origins=(kept_at(site, local={"a": "1"}), kept_at(site, 2, local={"b": "2"})))
-    await StorageInUse.restore(browser, contents)
+    jar = Jar(origins=(kept_at(site, local={"a": "1"}), kept_at(site, 2, local={"b": "2"})))
+    await StorageInUse.restore(browser, jar)
 
     await browser.tab.navigate(site.url(f"/redirect?to={site.url('/memory.html', 2)}"))
     there = await browser.tab.evaluate("saw.local")
@@ -110,7 +109,7 @@ async def test_what_a_page_deletes_stays_deleted_on_the_next_page_and_in_an_empt
     open_browser: OpenBrowser, site: Site
 ) -> None:
     browser = await open_browser()
-    storage = await StorageInUse.restore(browser, Contents(origins=(kept_at(site, local={"token": "t", "rest": "r"}),)))
+    storage = await StorageInUse.restore(browser, Jar(origins=(kept_at(site, local={"token": "t", "rest": "r"}),)))
 
     await browser.tab.navigate(site.url("/memory.html"))
     await browser.tab.evaluate(
@@ -126,7 +125,7 @@ async def test_what_a_page_deletes_stays_deleted_on_the_next_page_and_in_an_empt
 
 async def test_session_storage_belongs_to_the_first_tab_of_a_site(open_browser: OpenBrowser, site: Site) -> None:
     browser = await open_browser()
-    storage = await StorageInUse.restore(browser, Contents(origins=(kept_at(site, session={"tab": "first"}),)))
+    storage = await StorageInUse.restore(browser, Jar(origins=(kept_at(site, session={"tab": "first"}),)))
 
     await browser.tab.navigate(site.url("/memory.html"))
     other, _ = await browser.open_tab(site.url("/memory.html"))
@@ -139,11 +138,11 @@ async def test_sites_that_were_not_opened_come_back_as_they_were_and_nobody_asks
     open_browser: OpenBrowser, site: Site
 ) -> None:
     browser = await open_browser()
-    contents = Contents(origins=(kept_at(site, local={"a": "1"}), Kept("https://far.example", {"b": "2"}, {}, [NOTES])))
-    storage = await StorageInUse.restore(browser, contents)
+    jar = Jar(origins=(kept_at(site, local={"a": "1"}), Origin("https://far.example", {"b": "2"}, {}, [NOTES])))
+    storage = await StorageInUse.restore(browser, jar)
     asked = len(site.requests)
 
-    assert await captured(storage) == contents
+    assert await captured(storage) == jar
     assert len(site.requests) == asked
 
 
@@ -151,7 +150,7 @@ async def test_what_a_site_keeps_is_taken_when_its_page_is_open_and_when_it_is_n
     open_browser: OpenBrowser, site: Site
 ) -> None:
     browser = await open_browser()
-    storage = await StorageInUse.restore(browser, Contents())
+    storage = await StorageInUse.restore(browser, Jar())
     for host in (1, 2):
         await browser.tab.navigate(site.url("/memory.html", host))
         await browser.tab.evaluate("asked")
@@ -159,10 +158,10 @@ async def test_what_a_site_keeps_is_taken_when_its_page_is_open_and_when_it_is_n
         await browser.tab.evaluate(f"write('pages', {{ id: {host}, title: 'one' }})")
     asked, tabs = len(site.requests), len(await browser.list_tabs())
 
-    contents = await captured(storage)
+    jar = await captured(storage)
 
     for host in (1, 2):
-        kept = origin_of(contents, site.url("", host).rstrip("/"))
+        kept = origin_of(jar, site.url("", host).rstrip("/"))
         assert kept is not None
         assert (kept.local, kept.session) == ({"l": str(host)}, {"s": str(host)})
         assert kept.databases[0]["stores"][1]["records"] == [{"value": {"id": host, "title": "one"}}]
@@ -173,7 +172,7 @@ async def test_what_a_site_keeps_is_taken_when_its_page_is_open_and_when_it_is_n
 
 async def test_what_was_captured_is_the_same_in_another_browser(open_browser: OpenBrowser, site: Site) -> None:
     browser = await open_browser()
-    storage = await StorageInUse.restore(browser, Contents())
+    storage = await StorageInUse.restore(browser, Jar())
     await browser.tab.navigate(site.url("/memory.html"))
     await browser.tab.evaluate("asked")
     await browser.tab.evaluate(WRITE_ALL_KINDS)
@@ -192,7 +191,7 @@ async def test_a_site_that_has_all_thrown_away_keeps_nothing_although_no_page_of
 ) -> None:
     browser = await open_browser()
     kept = kept_at(site, local={"token": "t"}, session={"s": "1"}, databases=[NOTES])
-    storage = await StorageInUse.restore(browser, Contents(origins=(kept,)))
+    storage = await StorageInUse.restore(browser, Jar(origins=(kept,)))
     await browser.tab.navigate(site.url("/memory.html"))
     await browser.tab.evaluate("asked")
 
@@ -204,7 +203,7 @@ async def test_a_site_that_has_all_thrown_away_keeps_nothing_although_no_page_of
 
 async def test_what_a_page_writes_while_it_is_left_is_kept(open_browser: OpenBrowser, site: Site) -> None:
     browser = await open_browser()
-    storage = await StorageInUse.restore(browser, Contents())
+    storage = await StorageInUse.restore(browser, Jar())
     await browser.tab.navigate(site.url("/"))
     await browser.tab.evaluate("addEventListener('pagehide', () => localStorage.setItem('left', '1')); 0")
     await browser.tab.navigate(site.url("/", 2))
@@ -216,7 +215,7 @@ async def test_what_a_site_keeps_inside_another_site_is_not_taken_for_its_own(
     open_browser: OpenBrowser, site: Site
 ) -> None:
     browser = await open_browser()
-    storage = await StorageInUse.restore(browser, Contents(origins=(kept_at(site, 2, local={"own": "1"}),)))
+    storage = await StorageInUse.restore(browser, Jar(origins=(kept_at(site, 2, local={"own": "1"}),)))
     await browser.tab.navigate(site.url("/"))
     frame = f"""new Promise((done) => {{
       const frame = document.createElement('iframe');
@@ -246,11 +245,11 @@ async def test_cookies_come_back_as_they_were_given_whatever_the_browser_makes_o
         Cookie("b", "4", "shop.example", expires=later + 1e9),
         Cookie("refused\n", "5", "shop.example"),
     )
-    storage = await StorageInUse.restore(browser, Contents((*cookies, Cookie("old", "6", "shop.example", expires=5.0))))
+    storage = await StorageInUse.restore(browser, Jar((*cookies, Cookie("old", "6", "shop.example", expires=5.0))))
 
-    contents = await captured(storage)
+    jar = await captured(storage)
 
-    assert set(contents.cookies) == set(cookies)
+    assert set(jar.cookies) == set(cookies)
 
 
 async def test_a_cookie_that_a_site_changes_or_deletes_is_changed_or_gone(
@@ -259,23 +258,23 @@ async def test_a_cookie_that_a_site_changes_or_deletes_is_changed_or_gone(
     browser = await open_browser()
     host = "127.0.0.1"
     cookies = (Cookie("same", "1", host), Cookie("other", "1", host), Cookie("gone", "1", host))
-    storage = await StorageInUse.restore(browser, Contents(cookies))
+    storage = await StorageInUse.restore(browser, Jar(cookies))
 
     await browser.tab.navigate(site.url("/"))
     assert await browser.tab.evaluate("document.cookie.split('; ').sort()") == ["gone=1", "other=1", "same=1"]
     await browser.tab.evaluate(
         "document.cookie = 'other=2'; document.cookie = 'gone=; max-age=0'; document.cookie = 'new=3'"
     )
-    contents = await captured(storage)
+    jar = await captured(storage)
 
-    assert {one.name: one.value for one in contents.cookies} == {"same": "1", "other": "2", "new": "3"}
+    assert {one.name: one.value for one in jar.cookies} == {"same": "1", "other": "2", "new": "3"}
 
 
 async def test_what_cannot_leave_the_browser_is_said_and_the_rest_is_taken(
     open_browser: OpenBrowser, site: Site
 ) -> None:
     browser = await open_browser()
-    storage = await StorageInUse.restore(browser, Contents())
+    storage = await StorageInUse.restore(browser, Jar())
     await browser.tab.navigate(site.url("/memory.html"))
     await browser.tab.evaluate("asked")
     await browser.tab.evaluate(
@@ -293,8 +292,8 @@ async def test_what_cannot_leave_the_browser_is_said_and_the_rest_is_taken(
     assert [one.origin for one in found.failures] == [site.url("").rstrip("/")]
     assert "CryptoKey" in found.failures[0].reason
     assert "no Unicode" in found.failures[0].reason
-    assert found.contents.origins[0].local == {"whole": "1"}
-    assert found.contents.origins[0].databases[0]["stores"][0]["records"] == [{"key": "one", "value": 1}]
+    assert found.jar.origins[0].local == {"whole": "1"}
+    assert found.jar.origins[0].databases[0]["stores"][0]["records"] == [{"key": "one", "value": 1}]
 
 
 async def test_an_origin_that_could_not_be_put_back_is_named_and_comes_back_as_it_was(
@@ -307,7 +306,7 @@ async def test_an_origin_that_could_not_be_put_back_is_named_and_comes_back_as_i
         "stores": [{**NOTES["stores"][1], "records": [{"keyEncoded": {"o": [], "id": 1}, "value": 1}]}],
     }
     kept = kept_at(site, local={"a": "1"}, databases=[broken])
-    storage = await StorageInUse.restore(browser, Contents(origins=(kept,)))
+    storage = await StorageInUse.restore(browser, Jar(origins=(kept,)))
 
     await browser.tab.navigate(site.url("/memory.html"))
     await browser.tab.evaluate("asked")
@@ -316,14 +315,14 @@ async def test_an_origin_that_could_not_be_put_back_is_named_and_comes_back_as_i
 
     assert [one.origin for one in found.failures] == [kept.origin]
     assert "a database (DataError)" in found.failures[0].reason
-    assert found.contents.origins == (kept,)
+    assert found.jar.origins == (kept,)
 
 
 async def test_a_page_that_stands_still_before_a_dialog_is_read_all_the_same(
     open_browser: OpenBrowser, site: Site
 ) -> None:
     browser = await open_browser()
-    storage = await StorageInUse.restore(browser, Contents())
+    storage = await StorageInUse.restore(browser, Jar())
     await browser.tab.navigate(site.url("/"))
     await browser.tab.evaluate("localStorage.setItem('a', '1'); setTimeout(() => alert('still'), 0)")
     await browser.settle()
@@ -333,7 +332,7 @@ async def test_a_page_that_stands_still_before_a_dialog_is_read_all_the_same(
 
 async def test_a_browser_that_has_gone_gives_no_contents(open_browser: OpenBrowser, site: Site) -> None:
     browser = await open_browser()
-    storage = await StorageInUse.restore(browser, Contents((Cookie("a", "1", "shop.example"),)))
+    storage = await StorageInUse.restore(browser, Jar((Cookie("a", "1", "shop.example"),)))
     await browser.tab.navigate(site.url("/"))
     browser.cdp.post("Browser.close")
     await browser.lost.wait()
@@ -344,7 +343,7 @@ async def test_a_browser_that_has_gone_gives_no_contents(open_browser: OpenBrows
 
 async def test_a_second_capture_tells_what_has_happened_since(open_browser: OpenBrowser, site: Site) -> None:
     browser = await open_browser()
-    storage = await StorageInUse.restore(browser, Contents())
+    storage = await StorageInUse.restore(browser, Jar())
     await browser.tab.navigate(site.url("/"))
     await browser.tab.evaluate("localStorage.setItem('a', '1')")
     await browser.tab.navigate(site.url("/", 2))
@@ -365,7 +364,7 @@ async def test_databases_are_there_although_the_first_page_was_left_at_once(
     browser = await open_browser()
     many = [{"value": {"id": number, "title": "x" * 100}} for number in range(3000)]
     notes = {**NOTES, "stores": [{**NOTES["stores"][0], "records": many}, NOTES["stores"][1]]}
-    storage = await StorageInUse.restore(browser, Contents(origins=(kept_at(site, databases=[notes]),)))
+    storage = await StorageInUse.restore(browser, Jar(origins=(kept_at(site, databases=[notes]),)))
 
     await browser.tab.navigate(site.url(f"/leaving?to={site.url('/memory.html')}"))
     await browser.settle()
