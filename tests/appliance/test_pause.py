@@ -101,9 +101,8 @@ async def test_a_clock_whose_time_is_up_is_left_alone():
 
 async def test_a_sleep_takes_the_time_of_the_run():
     pause = Pause()
-    sleeping = asyncio.create_task(pause.sleep(SOON))
-    await asyncio.sleep(0)
     pause.pause()
+    sleeping = asyncio.create_task(pause.sleep(SOON))
     await asyncio.sleep(5 * SOON)
     assert not sleeping.done()
     pause.resume()

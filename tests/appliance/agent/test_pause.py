@@ -31,19 +31,29 @@ FAR = 60.0
 
 
 class Paused:
-    """Pauses a run at the first entry of its feed that is wanted."""
+    """A run that is paused at the first entry of its feed that is wanted."""
 
-    def __init__(self, wanted: Callable[[FeedEvent], bool]) -> None:
+    def __init__(self, prepare: Prepare, scenario: Any, wanted: Callable[[FeedEvent], bool], **options: Any) -> None:
         self.wanted = wanted
-        self.work: Work | None = None
-        self.begun = (0, 0)
         self.reached = asyncio.Event()
+        self.begun = (0, 0)
+        self.work = prepare(scenario, tell=self.tell, **options)
+        self.running = asyncio.create_task(self.work.agent.run())
 
     def tell(self, event: FeedEvent) -> None:
-        if self.work is not None and not self.reached.is_set() and self.wanted(event):
+        if not self.reached.is_set() and self.wanted(event):
             self.work.pause.pause()
             self.begun = begun(self.work)
             self.reached.set()
+
+    async def until_paused(self) -> None:
+        async with asyncio.timeout(FAR):
+            await self.reached.wait()
+
+    async def stand(self) -> None:
+        """Wait until the run stands still, look that nothing happens for a while, and let it go on."""
+        await self.until_paused()
+        await stand(self.work, self.running, self.begun)
 
 
 def begun(work: Work) -> tuple[int, int]:
@@ -51,14 +61,9 @@ def begun(work: Work) -> tuple[int, int]:
     return len(work.stand_in.requests), len(work.receipts)
 
 
-async def stand(
-    work: Work, running: "asyncio.Task[Outcome]", at: Paused | None = None, before: tuple[int, int] | None = None
-) -> None:
-    """Wait until the run stands still, look that nothing happens for a while, and let it go on."""
-    if at is not None:
-        async with asyncio.timeout(FAR):
-            await at.reached.wait()
-    before = before or (begun(work) if at is None else at.begun)
+async def stand(work: Work, running: "asyncio.Task[Outcome]", before: tuple[int, int] | None = None) -> None:
+    """Look that nothing happens for a while in a run that is paused, and let it go on."""
+    before = before or begun(work)
     await asyncio.sleep(A_WHILE)
     assert begun(work) == before
     assert not running.done()
@@ -69,19 +74,16 @@ async def paused_at(
     prepare: Prepare, scenario: Any, wanted: Callable[[FeedEvent], bool], **options: Any
 ) -> tuple[Work, Outcome]:
     """Let a run work, standing still for a while at the first entry that is wanted."""
-    at = Paused(wanted)
-    work = prepare(scenario, tell=at.tell, **options)
-    at.work = work
-    running = asyncio.create_task(work.agent.run())
-    await stand(work, running, at)
+    at = Paused(prepare, scenario, wanted, **options)
+    await at.stand()
     async with asyncio.timeout(FAR):
-        return work, await running
+        return at.work, await at.running
 
 
 async def test_a_step_has_no_less_time_for_a_pause_in_it():
     pause = Pause()
+    pause.pause()
     async with StepClock(0.02, 0.02, pause) as clock:
-        pause.pause()
         left = clock.seconds_left
         await asyncio.sleep(0.1)
         assert not clock.is_over
@@ -145,17 +147,13 @@ async def test_between_two_actions_the_page_may_change_and_the_rest_is_checked(
     prepare: Prepare, site: Site, browser: Browser
 ):
     await browser.tab.navigate(site.url("/agent_cart.html"))
-    at = Paused(lambda event: isinstance(event, ActionFinished))
     chain = [{"click": {"index": {"text": "Plus"}}}, {"click": {"index": {"text": "Dead"}}}]
-    work = prepare([chain, DONE], tell=at.tell)
-    at.work = work
-    running = asyncio.create_task(work.agent.run())
-    async with asyncio.timeout(FAR):
-        await at.reached.wait()
+    at = Paused(prepare, [chain, DONE], lambda event: isinstance(event, ActionFinished))
+    await at.until_paused()
     await browser.tab.evaluate("document.getElementById('dead').remove()")
-    await stand(work, running, at)
-    await running
-    first, second, _ = work.receipts
+    await at.stand()
+    await at.running
+    first, second, _ = at.work.receipts
     assert (first.status, second.status) == (ReceiptStatus.OK, ReceiptStatus.SKIPPED)
     assert "no longer what you planned for" in second.text
 
@@ -164,32 +162,25 @@ async def test_an_element_that_went_away_before_the_first_action_is_noticed_afte
     prepare: Prepare, site: Site, browser: Browser
 ):
     await browser.tab.navigate(site.url("/agent_cart.html"))
-    at = Paused(lambda event: isinstance(event, StepPlanned))
-    work = prepare([{"click": {"index": {"text": "Dead"}}}, DONE], tell=at.tell)
-    at.work = work
-    running = asyncio.create_task(work.agent.run())
-    async with asyncio.timeout(FAR):
-        await at.reached.wait()
+    chain = [{"click": {"index": {"text": "Dead"}}}]
+    at = Paused(prepare, [chain, DONE], lambda event: isinstance(event, StepPlanned))
+    await at.until_paused()
     await browser.tab.evaluate("document.getElementById('dead').remove()")
-    await stand(work, running)
-    await running
-    assert work.receipts[0].status is ReceiptStatus.SKIPPED
+    await at.stand()
+    await at.running
+    assert at.work.receipts[0].status is ReceiptStatus.SKIPPED
 
 
 async def test_after_a_pause_the_page_is_looked_at_again_though_nothing_was_done_to_it(
     prepare: Prepare, site: Site, browser: Browser
 ):
     await browser.tab.navigate(site.url("/agent_cart.html"))
-    at = Paused(lambda event: isinstance(event, ActionFinished))
-    work = prepare([NOTE, DONE], tell=at.tell)
-    at.work = work
-    running = asyncio.create_task(work.agent.run())
-    async with asyncio.timeout(FAR):
-        await at.reached.wait()
+    at = Paused(prepare, [NOTE, DONE], lambda event: isinstance(event, ActionFinished))
+    await at.until_paused()
     await browser.tab.evaluate("document.getElementById('said').textContent = 'Somebody was here.'")
-    await stand(work, running)
-    await running
-    assert "Somebody was here." in work.asked[1].text
+    await at.stand()
+    await at.running
+    assert "Somebody was here." in at.work.asked[1].text
 
 
 async def test_an_answer_is_not_reviewed_in_a_pause_and_the_run_does_not_end_in_it(prepare: Prepare):
@@ -209,12 +200,13 @@ async def test_the_turn_for_the_answer_waits_as_well(prepare: Prepare):
 
 async def test_a_summary_of_earlier_steps_is_not_asked_for_in_a_pause(prepare: Prepare):
     steps = [{"write_file": {"file_name": "n.md", "content": str(n) + "x" * 3_000}} for n in range(9)]
-    at = Paused(lambda event: isinstance(event, ActionFinished) and event.step == 7)
-    work = prepare([*steps, DONE], provider="compatible", window=6_000, tell=at.tell)
-    at.work = work
-    running = asyncio.create_task(work.agent.run())
-    await stand(work, running, at)
-    outcome = await running
+    work, outcome = await paused_at(
+        prepare,
+        [*steps, DONE],
+        lambda event: isinstance(event, ActionFinished) and event.step == 7,
+        provider="compatible",
+        window=6_000,
+    )
     assert outcome.output == "It is done."
     assert "compacted" in work.notices
 
@@ -298,16 +290,12 @@ async def test_a_run_may_be_paused_again_and_again(prepare: Prepare, site: Site)
 
 
 async def test_a_paused_run_can_be_stopped_and_hands_over_what_it_has(prepare: Prepare):
-    at = Paused(lambda event: isinstance(event, ActionFinished))
     saved = {"checkpoint": {"file_name": "found.json", "value": json.dumps(["a"]), "partial": True}}
-    work = prepare([saved, DONE], tell=at.tell)
-    at.work = work
-    running = asyncio.create_task(work.agent.run())
-    async with asyncio.timeout(FAR):
-        await at.reached.wait()
-    running.cancel()
+    at = Paused(prepare, [saved, DONE], lambda event: isinstance(event, ActionFinished))
+    await at.until_paused()
+    at.running.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await running
-    outcome = work.agent.outcome_so_far()
+        await at.running
+    outcome = at.work.agent.outcome_so_far()
     assert outcome.ending is Ending.STOPPED
     assert outcome.steps == 1

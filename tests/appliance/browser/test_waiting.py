@@ -5,20 +5,16 @@ from tests.appliance.browser.look import click, find, line_with
 from tests.site import Site
 
 
-async def test_a_click_that_changes_nothing_costs_next_to_nothing(browser: Browser, site: Site) -> None:
+async def test_after_clicks_that_change_nothing_the_page_is_quiet(browser: Browser, site: Site) -> None:
     await browser.tab.navigate(site.url("/changing.html"))
     seen = await browser.observe(with_screenshot=False)
     button = find(browser, seen, ">Nothing")
 
-    durations: list[int] = []
     for _ in range(5):
         await browser.settle()
         await click(browser, button)
         settled = await browser.settle()
-        durations.append(settled.milliseconds)
         assert (settled.reason, settled.changed, settled.navigated) == ("quiet", False, False)
-
-    assert min(durations) < 100
 
 
 async def test_a_change_that_comes_a_little_later_is_waited_for(browser: Browser, site: Site) -> None:
