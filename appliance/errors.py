@@ -86,7 +86,7 @@ class Conflict(RequestRefused):
 
 @dataclass(frozen=True)
 class SpentCap:
-    """A spending cap that is used up: the US dollars it allows and those that are spent.
+    """A spending cap that is used up: the US dollars it allows and those that are spent, None for who must not know.
 
     `remedy` is a sentence that says what to do; `resets_at` is None for a cap that never begins anew.
     """
@@ -94,7 +94,7 @@ class SpentCap:
     scope: CapScope
     period: Period
     cap: Decimal
-    spent: Decimal
+    spent: Decimal | None
     resets_at: datetime | None
     remedy: str
 

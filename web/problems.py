@@ -58,7 +58,7 @@ class SpendLimit(msgspec.Struct, rename="camel"):
 
     message: str
     cap: float
-    spent: float
+    spent: float | None
     scope: CapScope
     period: Period
     resets_at: datetime | None
@@ -120,7 +120,7 @@ def _render_limit(error: CapReached) -> SpendLimit:
     return SpendLimit(
         message=error.message,
         cap=float(reached.cap),
-        spent=float(reached.spent),
+        spent=None if reached.spent is None else float(reached.spent),
         scope=reached.scope,
         period=reached.period,
         resets_at=reached.resets_at,

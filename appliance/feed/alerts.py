@@ -6,7 +6,7 @@ from uuid import UUID
 import structlog
 
 from appliance.events import Notice
-from appliance.money.caps import SOFT_MARK, Gauge
+from appliance.money.caps import SOFT_MARK, Gauge, seen_by
 from appliance.money.measuring import keep, measure
 from appliance.money.sentences import say_alert
 from appliance.persistence.caps import add_alert, list_caps_of, list_marks
@@ -32,7 +32,8 @@ async def tell_alerts(transaction: Transaction, session_id: UUID, run_id: UUID, 
             amounts = (gauge.spent, gauge.limit_at(mark))
             await add_alert(transaction, gauge.cap.id, gauge.window.start, mark, amounts)
         for mark in _worth_telling(due):
-            await _tell(transaction, session_id, run_id, gauge, mark)
+            log.warning("a cap reached a mark", cap=str(gauge.cap.id), percent=mark, text=say_alert(gauge, mark))
+            await _tell(transaction, session_id, run_id, seen_by(gauge, payer), mark)
 
 
 def _worth_telling(due: list[int]) -> list[int]:
@@ -42,7 +43,8 @@ def _worth_telling(due: list[int]) -> list[int]:
 
 
 async def _tell(transaction: Transaction, session_id: UUID, run_id: UUID, gauge: Gauge, mark: int) -> None:
-    text = say_alert(gauge, mark)
     is_trouble = mark == 100
-    await append_event(transaction, session_id, run_id, Notice(code="cap_alert", text=text, is_trouble=is_trouble))
-    log.warning("a cap reached a mark", cap=str(gauge.cap.id), scope=gauge.cap.scope, percent=mark, text=text)
+    if gauge.is_hidden and not is_trouble:
+        return  # a percentage says what others have spent
+    notice = Notice(code="cap_alert", text=say_alert(gauge, mark), is_trouble=is_trouble)
+    await append_event(transaction, session_id, run_id, notice)

@@ -4,14 +4,14 @@ All caps of a payer must fit: key, member, team and instance. Of several that do
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 from appliance.errors import RequestInvalid
 from appliance.money.forecast import forecast
 from appliance.money.windows import Window
-from appliance.persistence.records import CapRecord
+from appliance.persistence.records import CapRecord, Payer
 from appliance.words import CapScope, Period
 
 LEAST_USD, MOST_USD = Decimal("0.0001"), Decimal(1_000_000)
@@ -33,13 +33,17 @@ _PERIODS = tuple(Period)
 
 @dataclass(frozen=True)
 class Gauge:
-    """How a cap stands at the moment `at`: what was `spent` in its window and what is `held` for steps under way."""
+    """How a cap stands at the moment `at`: what was `spent` in its window and what is `held` for steps under way.
+
+    With `is_hidden` whoever reads of it is not told what was spent.
+    """
 
     cap: CapRecord
     window: Window
     at: datetime
     spent: Decimal
     held: Decimal = Decimal(0)
+    is_hidden: bool = False
 
     @property
     def raised(self) -> Decimal:
@@ -96,6 +100,12 @@ class Gauge:
         """Return the amount that a mark stands for or is a percentage of."""
         limit = self.soft if mark == SOFT_MARK else self.hard
         return self.limit if limit is None else limit
+
+
+def seen_by(gauge: Gauge, payer: Payer) -> Gauge:
+    """Return the gauge as it is told to who pays: by the key of a team, not what all teams have spent together."""
+    is_hidden = gauge.cap.scope is CapScope.INSTANCE and payer.key_id is not None
+    return replace(gauge, is_hidden=is_hidden)
 
 
 def narrowest(gauges: Iterable[Gauge]) -> Gauge | None:

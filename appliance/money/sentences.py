@@ -53,7 +53,7 @@ def say_remedy(gauge: Gauge) -> str:
 
 def say_used_up(gauge: Gauge) -> str:
     """Return that nothing more may be spent, when that changes, and what to do."""
-    return f"{_begin(say_cap(gauge))} is used up: {say_money(gauge.spent)} are spent. It {say_reset(gauge)}."
+    return f"{_begin(say_cap(gauge))} is used up{_say_spent(gauge)}. It {say_reset(gauge)}."
 
 
 def say_short(gauge: Gauge, amount: Decimal) -> str:
@@ -61,10 +61,7 @@ def say_short(gauge: Gauge, amount: Decimal) -> str:
     if gauge.is_used_up:
         return say_used_up(gauge)
     cents = say_money(max(Decimal("0.01"), amount.quantize(Decimal("0.01"))))
-    spent = say_money(gauge.spent)
-    return (
-        f"{_begin(say_cap(gauge))} has no room for a step of about {cents}: {spent} are spent. It {say_reset(gauge)}."
-    )
+    return f"{_begin(say_cap(gauge))} has no room for a step of about {cents}{_say_spent(gauge)}. It {say_reset(gauge)}."
 
 
 def say_alert(gauge: Gauge, mark: int) -> str:
@@ -72,7 +69,7 @@ def say_alert(gauge: Gauge, mark: int) -> str:
     if mark == SOFT_MARK:
         soft = f"{say_money(gauge.limit_at(mark))} {_PER[gauge.cap.period]}"
         return f"The soft cap of {soft} for {say_whose(gauge.cap)} is passed: {say_money(gauge.spent)} are spent."
-    return f"{mark} % of {say_cap(gauge)} are reached: {say_money(gauge.spent)} are spent. It {say_reset(gauge)}."
+    return f"{mark} % of {say_cap(gauge)} are reached{_say_spent(gauge)}. It {say_reset(gauge)}."
 
 
 def reached(gauge: Gauge) -> CapReached:
@@ -82,11 +79,15 @@ def reached(gauge: Gauge) -> CapReached:
         scope=gauge.cap.scope,
         period=gauge.cap.period,
         cap=gauge.limit,
-        spent=gauge.spent,
+        spent=None if gauge.is_hidden else gauge.spent,
         resets_at=gauge.window.end,
         remedy=remedy,
     )
     return CapReached(f"{say_used_up(gauge)} {remedy}", spent)
+
+
+def _say_spent(gauge: Gauge) -> str:
+    return "" if gauge.is_hidden else f": {say_money(gauge.spent)} are spent"
 
 
 def _begin(text: str) -> str:

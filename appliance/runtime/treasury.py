@@ -15,7 +15,7 @@ from uuid import UUID
 
 from appliance.errors import MoneySpent, RequestInvalid
 from appliance.models.catalog import ModelEntry
-from appliance.money.caps import Gauge, find_short, find_used_up, narrowest
+from appliance.money.caps import Gauge, find_short, find_used_up, narrowest, seen_by
 from appliance.money.measuring import measure
 from appliance.money.sentences import reached, say_cap, say_short, say_used_up
 from appliance.persistence.caps import list_caps_of
@@ -43,7 +43,7 @@ async def check_caps(database: Database, payer: Payer | None, entry: ModelEntry)
         payer = payer or Payer((await find_first_team(transaction)).id)
         gauges = await measure(transaction, await list_caps_of(transaction, payer), utc_now())
     if (used_up := find_used_up(gauges)) is not None:
-        raise reached(used_up)
+        raise reached(seen_by(used_up, payer))
     hard = narrowest(gauge for gauge in gauges if gauge.hard is not None)
     if hard is None:
         return
@@ -91,7 +91,7 @@ class Treasury:
         async with self._database.read() as transaction:
             gauges = await measure(transaction, await list_caps_of(transaction, run.payer), utc_now())
         if (used_up := find_used_up(gauges)) is not None:
-            raise MoneySpent(say_used_up(used_up))
+            raise MoneySpent(say_used_up(seen_by(used_up, run.payer)))
 
     def open(self, run: RunRecord) -> "RunFund | None":
         """Return what the run asks for money before each step, until `close`; None when nobody is known to pay."""
@@ -165,10 +165,10 @@ class Treasury:
         others = [other for other in self._funds.values() if other is not fund]
         owed = [gauge_with(gauge, [(one, one.owed(sums.written)) for one in (fund, *others)]) for gauge in sums.gauges]
         if (short := find_short(owed, amount)) is not None:
-            return _Answer(say_short(short, amount))
+            return _Answer(say_short(seen_by(short, fund.payer), amount))
         full = [gauge_with(gauge, [(one, one.under_way(sums.written)) for one in others]) for gauge in owed]
         if (short := find_short(full, amount)) is not None:
-            return _Answer(say_short(short, amount), must_wait=True)
+            return _Answer(say_short(seen_by(short, fund.payer), amount), must_wait=True)
         if known is None and not is_late and any(_bind_both(sums.gauges, fund, other) for other in others):
             return _Answer(must_wait=True)
         fund.step, fund.is_blind, fund.is_new = amount, known is None, False

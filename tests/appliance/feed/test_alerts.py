@@ -15,25 +15,17 @@ from appliance.persistence.caps import list_marks, set_cap
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.events import read_events
-from appliance.persistence.ids import new_id
 from appliance.persistence.ledger import sum_spent
-from appliance.persistence.records import CapRecord, Payer, RunRecord, SessionRecord
-from appliance.persistence.runs import add_run
-from appliance.persistence.sessions import add_session
+from appliance.persistence.records import CapRecord, Payer, RunRecord
 from appliance.persistence.teams import find_first_team
-from appliance.words import CapScope, Period, Purpose, SessionStatus
+from appliance.words import CapScope, Period, Purpose
+from tests.appliance.runtime import spending
 
 
 async def make_run(database: Database) -> RunRecord:
-    now = utc_now()
-    session = SessionRecord(new_id(), SessionStatus.RUNNING, "m", "bu-max", created_at=now, updated_at=now)
-
-    async def write(transaction: Transaction) -> RunRecord:
-        await add_session(transaction, session)
-        payer = Payer((await find_first_team(transaction)).id)
-        return await add_run(transaction, session.id, task="x", model="m", payer=payer)
-
-    return await database.writer.submit(write)
+    async with database.read() as transaction:
+        team = await find_first_team(transaction)
+    return await spending.make_run(database, Payer(team.id))
 
 
 async def cap(
@@ -43,12 +35,12 @@ async def cap(
     return await database.writer.submit(lambda tx: set_cap(tx, CapScope.INSTANCE, None, period, limits))
 
 
-def spending(amount: str) -> tuple[Charge, ...]:
+def costing(amount: str) -> tuple[Charge, ...]:
     return (Charge(Purpose.STEP, "m", cost_usd=Decimal(amount)),)
 
 
 async def spend(database: Database, run: RunRecord, amount: str) -> None:
-    await Feed(database, Hub()).append(run.session_id, run.id, Notice("x", "."), charges=spending(amount))
+    await Feed(database, Hub()).append(run.session_id, run.id, Notice("x", "."), charges=costing(amount))
 
 
 async def alerts(database: Database, run: RunRecord) -> list[str]:
@@ -125,7 +117,7 @@ async def test_an_alert_is_undone_with_the_charge_that_crossed_its_mark(database
     run = await make_run(database)
 
     async def fail(transaction: Transaction) -> None:
-        await write_event(transaction, run.session_id, run.id, Notice("x", "."), charges=spending("2"))
+        await write_event(transaction, run.session_id, run.id, Notice("x", "."), charges=costing("2"))
         raise PilothouseError("The transaction comes to nothing.")
 
     with suppress(PilothouseError):
@@ -141,3 +133,14 @@ async def test_an_alert_is_undone_with_the_charge_that_crossed_its_mark(database
 async def marks(database: Database, made: CapRecord, window_start: datetime) -> frozenset[int]:
     async with database.read() as transaction:
         return await list_marks(transaction, made.id, window_start)
+
+
+async def test_the_feed_of_a_team_s_key_tells_of_the_instance_s_cap_only_that_it_is_used_up(database: Database) -> None:
+    made = await cap(database, "1")
+    run = await spending.make_run(database, await spending.make_payer(database))
+    await spend(database, run, "0.9")
+    assert await alerts(database, run) == [], "a percentage says what others have spent"
+    await spend(database, run, "0.2")
+    (only,) = await alerts(database, run)
+    assert only.startswith("100 % of the cap of $1.00 in all for this instance are reached. It never begins anew")
+    assert await marks(database, made, BEGINNING) == {50, 80, 100}

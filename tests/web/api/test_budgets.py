@@ -235,3 +235,26 @@ def test_a_replay_under_a_money_limit_is_refused_a_model_without_a_price(tmp_pat
             assert http.post(at(free, "replay"), json={"model": "house-model"}).status_code == 200
             server.write(lambda transaction: set_price(transaction, DOLLAR_A_MILLION))
             assert http.post(at(limited, "replay"), json={"model": "house-model"}).status_code == 200
+
+
+def test_a_key_of_a_team_is_not_told_what_all_teams_have_spent_and_the_key_of_the_instance_is(tmp_path: Path) -> None:
+    for server in run_server(tmp_path):
+        team, other = Team(server, "Mine"), Team(server, "Others")
+        with server.client() as http, team.client() as mine:
+            put(http, {"scope": "instance", "period": "month", "hardUsd": 1})
+            other.spend("1.25")
+            body = {"task": "Read.", "model": "autopilot"}
+            told = mine.post("/v3/sessions", json=body)
+            assert told.status_code == 402
+            detail = told.json()["detail"]
+            assert (detail["scope"], detail["cap"], detail["spent"]) == ("instance", 1.0, None)
+            assert datetime.fromisoformat(detail["resetsAt"]) > datetime.now(UTC)
+            assert "The cap of $1.00 a month for this instance is used up. It begins anew" in detail["message"]
+            assert "1.25" not in told.text
+            detail = http.post("/v3/sessions", json=body).json()["detail"]
+            assert (detail["spent"], "$1.25 are spent" in detail["message"]) == (1.25, True)
+            client = BrowserUse(api_key=team.key, base_url=f"{server.url}/api/v3", max_retries=0)
+            with pytest.raises(APIKeySpendLimitError) as refused:
+                client.sessions.create("Read the tides.", model="autopilot")
+            client.close()
+            assert (refused.value.cap, refused.value.spent) == (1.0, None)
