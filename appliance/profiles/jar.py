@@ -79,7 +79,7 @@ def make_jar(cookies: Iterable[Cookie], origins: Iterable[Origin]) -> Jar:
     for origin in origins:
         known = joined.get(origin.origin)
         joined[origin.origin] = origin if known is None else _join(known, origin)
-    kept = tuple(joined[name] for name in sorted(joined) if not joined[name].is_empty)
+    kept = tuple(_in_order(joined[name]) for name in sorted(joined) if not joined[name].is_empty)
     return Jar(tuple(latest[identity] for identity in sorted(latest)), kept)
 
 
@@ -101,3 +101,9 @@ def _join(first: Origin, second: Origin) -> Origin:
     return Origin(
         first.origin, {**first.local, **second.local}, {**first.session, **second.session}, list(databases.values())
     )
+
+
+def _in_order(origin: Origin) -> Origin:
+    if len(origin.databases) < 2:
+        return origin
+    return msgspec.structs.replace(origin, databases=sorted(origin.databases, key=lambda one: one["name"]))
