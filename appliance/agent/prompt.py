@@ -36,9 +36,8 @@ def task_block(assignment: Assignment, today: date, room_for_earlier: int = MAX_
     """
     parts = [_told_date(today)]
     if assignment.earlier:
-        lost = "" if assignment.keeps_logins else " and every login"
-        told = f"{_read('earlier.md').replace('{logins}', lost)}\n{tell_earlier(assignment.earlier, room_for_earlier)}"
-        parts.append(f"<earlier_tasks>\n{fence(told)}\n</earlier_tasks>")
+        told = f"{_told_lost('earlier.md', assignment)}\n{tell_earlier(assignment.earlier, room_for_earlier)}"
+        parts.append(earlier_block(told).rstrip("\n"))
     return "\n".join([*parts, _told_task(assignment)])
 
 
@@ -50,8 +49,7 @@ def next_task_block(
     The answer to the one before is told up to MAX_ANSWER_BEFORE characters. `is_moved` says that the browser is not
     the one of before.
     """
-    browser = _read("browser_moved.md" if is_moved else "browser_stays.md")
-    browser = browser.replace("{logins}", "" if assignment.keeps_logins else " and every login")
+    browser = _told_lost("browser_moved.md", assignment) if is_moved else _read("browser_stays.md")
     answer = fence(clip(before.answer, MAX_ANSWER_BEFORE))
     said = _read("next_task.md").replace("{browser}", browser).replace("{answer}", answer)
     parts = [said, *([_told_date(today)] if today is not None else []), _told_task(assignment)]
@@ -61,6 +59,11 @@ def next_task_block(
 def earlier_block(told: str) -> str:
     """Return the block that tells of earlier turns in few words."""
     return f"<earlier_tasks>\n{fence(told)}\n</earlier_tasks>\n"
+
+
+def _told_lost(name: str, assignment: Assignment) -> str:
+    """Return a text that says what is lost with the browser of before."""
+    return _read(name).replace("{logins}", "" if assignment.keeps_logins else " and every login")
 
 
 def _told_date(today: date) -> str:
