@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from typing import TypeVar
 from uuid import UUID
 
 from appliance.errors import NotFound
@@ -11,10 +12,13 @@ from appliance.persistence.database import Database, Transaction
 from appliance.persistence.migration import migrate
 from appliance.persistence.records import TeamRecord
 from appliance.persistence.teams import list_teams
+from appliance.persistence.writer import Work
 from appliance.runtime.folders import prepare_data_dir
 from appliance.settings import Settings
 from web.auth import new_key
 from web.cli.client import ApiClient, open_client
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -47,6 +51,12 @@ async def opened_database(settings: Settings) -> AsyncGenerator[Database]:
         await database.close()
 
 
+async def write_here(settings: Settings, work: Work[T]) -> T:
+    """Return what `work` returns, once it is committed in the database of this machine; raises what it raises."""
+    async with opened_database(settings) as database:
+        return await database.writer.submit(work)
+
+
 @contextmanager
 def _passing_key(settings: Settings) -> Generator[str]:
     key = new_key()
@@ -54,7 +64,7 @@ def _passing_key(settings: Settings) -> Generator[str]:
     try:
         yield key
     finally:
-        asyncio.run(_revoke(settings, key_id))
+        asyncio.run(write_here(settings, lambda transaction: keys.revoke_key(transaction, key_id)))
 
 
 async def store_key(settings: Settings, name: str, key: str, team: str = "") -> UUID:
@@ -64,8 +74,7 @@ async def store_key(settings: Settings, name: str, key: str, team: str = "") -> 
         team_id = (await pick_team(transaction, team)).id if team else None
         return (await keys.add_key(transaction, name, key, team_id=team_id)).id
 
-    async with opened_database(settings) as database:
-        return await database.writer.submit(write)
+    return await write_here(settings, write)
 
 
 async def pick_team(transaction: Transaction, wanted: str) -> TeamRecord:
@@ -75,11 +84,3 @@ async def pick_team(transaction: Transaction, wanted: str) -> TeamRecord:
         why = "There is no team" if not found else "There is more than one team"
         raise NotFound(f"{why} called {wanted[:100]!r}; see pilothouse team list.")
     return found[0]
-
-
-async def _revoke(settings: Settings, key_id: UUID) -> None:
-    async def write(transaction: Transaction) -> None:
-        await keys.revoke_key(transaction, key_id)
-
-    async with opened_database(settings) as database:
-        await database.writer.submit(write)

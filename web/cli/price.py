@@ -10,12 +10,10 @@ import typer
 from appliance.errors import PilothouseError
 from appliance.models.catalog import find_entry
 from appliance.persistence.columns import utc_now
-from appliance.persistence.database import Transaction
 from appliance.persistence.prices import list_prices, remove_price, set_price
 from appliance.persistence.records import PriceRecord
-from appliance.persistence.writer import Work
 from appliance.settings import Settings, load_settings
-from web.cli.access import opened_database
+from web.cli.access import opened_database, write_here
 
 _HIGHEST = Decimal(1_000_000)
 _FINEST = Decimal("1e-12")
@@ -75,11 +73,7 @@ def set_one(
         long_factor=long_factor,
         updated_at=utc_now(),
     )
-
-    async def write(transaction: Transaction) -> None:
-        await set_price(transaction, price)
-
-    asyncio.run(_write(settings, write))
+    asyncio.run(write_here(settings, lambda transaction: set_price(transaction, price)))
     print(f"{entry.name} is counted at this price from the next step of every run on.")
 
 
@@ -90,11 +84,7 @@ def remove(
     settings = load_settings()
     entry = find_entry(model, settings.compatible_models)
     name = model if entry is None else entry.name
-
-    async def write(transaction: Transaction) -> None:
-        await remove_price(transaction, name)
-
-    asyncio.run(_write(settings, write))
+    asyncio.run(write_here(settings, lambda transaction: remove_price(transaction, name)))
     print(f"{name} is counted by the price list again, from the next step of every run on.")
 
 
@@ -133,11 +123,6 @@ def _tell_tier(price: PriceRecord) -> str:
 async def _read(settings: Settings) -> tuple[PriceRecord, ...]:
     async with opened_database(settings) as database, database.read() as transaction:
         return await list_prices(transaction)
-
-
-async def _write(settings: Settings, work: Work[None]) -> None:
-    async with opened_database(settings) as database:
-        await database.writer.submit(work)
 
 
 def _describe() -> None:

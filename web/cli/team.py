@@ -7,11 +7,10 @@ import typer
 
 from appliance.errors import PilothouseError
 from appliance.money.windows import read_zone
-from appliance.persistence.database import Transaction
 from appliance.persistence.records import TeamRecord
 from appliance.persistence.teams import add_team, list_teams
 from appliance.settings import Settings, load_settings
-from web.cli.access import opened_database
+from web.cli.access import opened_database, write_here
 
 _LONGEST_NAME = 100
 
@@ -38,20 +37,13 @@ def create(
     if not 0 < len(name.strip()) <= _LONGEST_NAME:
         raise PilothouseError(f"A team's name has 1 to {_LONGEST_NAME} characters.")
     read_zone(zone)
-    print(asyncio.run(_create(load_settings(), name.strip(), zone)).id)
+    team = asyncio.run(write_here(load_settings(), lambda transaction: add_team(transaction, name.strip(), zone)))
+    print(team.id)
 
 
 async def _read(settings: Settings) -> tuple[TeamRecord, ...]:
     async with opened_database(settings) as database, database.read() as transaction:
         return await list_teams(transaction)
-
-
-async def _create(settings: Settings, name: str, zone: str) -> TeamRecord:
-    async def write(transaction: Transaction) -> TeamRecord:
-        return await add_team(transaction, name, zone)
-
-    async with opened_database(settings) as database:
-        return await database.writer.submit(write)
 
 
 def _describe() -> None:

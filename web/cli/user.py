@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from appliance.persistence.database import Transaction
 from appliance.persistence.users import add_user
 from appliance.settings import Settings, load_settings
-from web.cli.access import opened_database
+from web.cli.access import write_here
 from web.signin import hash_password
 
 
@@ -31,12 +30,7 @@ def add(email: Annotated[str, typer.Argument(help="E-mail address, which is also
 
 async def _add(settings: Settings, email: str, password: str) -> None:
     password_hash = await hash_password(password)
-
-    async def write(transaction: Transaction) -> None:
-        await add_user(transaction, email, password_hash)
-
-    async with opened_database(settings) as database:
-        await database.writer.submit(write)
+    await write_here(settings, lambda transaction: add_user(transaction, email, password_hash))
 
 
 def _describe() -> None:
