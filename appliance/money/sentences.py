@@ -32,9 +32,14 @@ def say_whose(cap: CapRecord) -> str:
     return f"{called} {cap.subject_name}".strip()
 
 
+def say_period(period: Period) -> str:
+    """Return in how long an amount may be spent, as words after it."""
+    return _PER[period]
+
+
 def say_cap(gauge: Gauge) -> str:
     """Return the cap with its amount, such as "the cap of $5.00 a month for the team Harbour"."""
-    return f"the cap of {say_money(gauge.limit)} {_PER[gauge.cap.period]} for {say_whose(gauge.cap)}"
+    return f"the cap of {say_money(gauge.limit)} {say_period(gauge.cap.period)} for {say_whose(gauge.cap)}"
 
 
 def say_reset(gauge: Gauge) -> str:
@@ -61,13 +66,15 @@ def say_short(gauge: Gauge, amount: Decimal) -> str:
     if gauge.is_used_up:
         return say_used_up(gauge)
     cents = say_money(max(Decimal("0.01"), amount.quantize(Decimal("0.01"))))
-    return f"{_begin(say_cap(gauge))} has no room for a step of about {cents}{_say_spent(gauge)}. It {say_reset(gauge)}."
+    return (
+        f"{_begin(say_cap(gauge))} has no room for a step of about {cents}{_say_spent(gauge)}. It {say_reset(gauge)}."
+    )
 
 
 def say_alert(gauge: Gauge, mark: int) -> str:
     """Return that a mark is reached."""
     if mark == SOFT_MARK:
-        soft = f"{say_money(gauge.limit_at(mark))} {_PER[gauge.cap.period]}"
+        soft = f"{say_money(gauge.limit_at(mark))} {say_period(gauge.cap.period)}"
         return f"The soft cap of {soft} for {say_whose(gauge.cap)} is passed: {say_money(gauge.spent)} are spent."
     return f"{mark} % of {say_cap(gauge)} are reached{_say_spent(gauge)}. It {say_reset(gauge)}."
 

@@ -163,10 +163,10 @@ class Treasury:
         if fund.is_new and known is not None:
             amount = max(amount, known)
         others = [other for other in self._funds.values() if other is not fund]
-        owed = [gauge_with(gauge, [(one, one.owed(sums.written)) for one in (fund, *others)]) for gauge in sums.gauges]
+        owed = [_gauge_with(gauge, [(one, one.owed(sums.written)) for one in (fund, *others)]) for gauge in sums.gauges]
         if (short := find_short(owed, amount)) is not None:
             return _Answer(say_short(seen_by(short, fund.payer), amount))
-        full = [gauge_with(gauge, [(one, one.under_way(sums.written)) for one in others]) for gauge in owed]
+        full = [_gauge_with(gauge, [(one, one.under_way(sums.written)) for one in others]) for gauge in owed]
         if (short := find_short(full, amount)) is not None:
             return _Answer(say_short(seen_by(short, fund.payer), amount), must_wait=True)
         if known is None and not is_late and any(_bind_both(sums.gauges, fund, other) for other in others):
@@ -222,7 +222,7 @@ class RunFund:
         return whole - self.owed(written)
 
 
-def gauge_with(gauge: Gauge, amounts: Sequence[tuple[RunFund, Decimal]]) -> Gauge:
+def _gauge_with(gauge: Gauge, amounts: Sequence[tuple[RunFund, Decimal]]) -> Gauge:
     """Return the gauge holding the amounts of those runs, too, which its cap binds."""
     return replace(gauge, held=gauge.held + sum(amount for fund, amount in amounts if _binds(gauge.cap, fund.payer)))
 

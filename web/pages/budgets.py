@@ -12,7 +12,7 @@ from litestar.response import Redirect, Template
 
 from appliance.errors import NotAllowed, RequestInvalid, RequestRefused
 from appliance.money.caps import Gauge
-from appliance.money.sentences import say_reset, say_whose
+from appliance.money.sentences import say_period, say_reset, say_whose
 from appliance.persistence.columns import utc_now
 from appliance.persistence.keys import list_keys
 from appliance.persistence.teams import list_teams
@@ -37,6 +37,7 @@ class Dial:
 
     gauge: Gauge
     whose: str
+    period: str
     reset: str
     spent: Decimal
     limit: Decimal
@@ -151,6 +152,7 @@ def _draw(gauge: Gauge) -> Dial:
     return Dial(
         gauge=gauge,
         whose=say_whose(gauge.cap),
+        period=say_period(gauge.cap.period),
         reset=say_reset(gauge),
         spent=place(gauge.spent),
         limit=place(gauge.limit),
