@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from appliance.agent.recorded import RecordedRun
 from appliance.browser.connection import Browser
 from appliance.words import Completion
 from appliance.workspaces.sandbox import Sandbox
@@ -106,22 +107,27 @@ async def test_a_download_is_made_again_and_given_to_the_page(finish: Finish, st
     assert await stage.browser.tab.evaluate("document.getElementById('file').files[0].name") == "report.csv"
 
 
-async def test_a_download_that_was_complete_then_is_waited_for_before_it_is_given(
-    finish: Finish, stage: Stage, tmp_path: Path
-):
-    """In the run, the time that its model took was enough."""
+async def slowly_downloading(finish: Finish, stage: Stage, *then: dict[str, Any]) -> RecordedRun:
+    """Return a run that downloads slow.bin and goes on when it is complete; a replay does not wait for that."""
     steps = [
         {"navigate": {"url": stage.site.url("/act_leaving.html")}},
         {"click": {"index": {"text": "Slow file"}}},
         {"wait": {"seconds": 4}},
-        {"upload_file": {"index": {"label": "File"}, "path": "slow.bin"}},
+        *then,
         DONE,
     ]
     _, work = await finish(steps)
     run = work.recorded
     assert run.steps[2].answered is not None
     run.steps[2].answered.calls[0].arguments["seconds"] = 0
-    replayed = await again(stage, tmp_path, run)
+    return run
+
+
+async def test_a_download_that_was_complete_then_is_waited_for_before_it_is_given(
+    finish: Finish, stage: Stage, tmp_path: Path
+):
+    give = {"upload_file": {"index": {"label": "File"}, "path": "slow.bin"}}
+    replayed = await again(stage, tmp_path, await slowly_downloading(finish, stage, give))
     assert replayed.report.completion is Completion.COMPLETE, states(replayed)
 
 
@@ -152,16 +158,6 @@ async def test_own_files_are_written_again_and_given_to_the_page(finish: Finish,
 
 
 async def test_the_last_download_is_complete_when_a_replay_ends(finish: Finish, stage: Stage, tmp_path: Path):
-    steps = [
-        {"navigate": {"url": stage.site.url("/act_leaving.html")}},
-        {"click": {"index": {"text": "Slow file"}}},
-        {"wait": {"seconds": 4}},
-        DONE,
-    ]
-    _, work = await finish(steps)
-    run = work.recorded
-    assert run.steps[2].answered is not None
-    run.steps[2].answered.calls[0].arguments["seconds"] = 0
-    replayed = await again(stage, tmp_path, run)
+    replayed = await again(stage, tmp_path, await slowly_downloading(finish, stage))
     assert replayed.report.completion is Completion.COMPLETE, states(replayed)
     assert [path.name for path in (tmp_path / "second").iterdir()] == ["slow.bin"]

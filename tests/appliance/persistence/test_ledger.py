@@ -8,27 +8,16 @@ from sqlalchemy import text
 from appliance.errors import NotFound
 from appliance.events import Charge, TokenCount, cost_of
 from appliance.persistence.columns import utc_now
-from appliance.persistence.database import Database, Transaction
+from appliance.persistence.database import Database
 from appliance.persistence.ids import new_id
 from appliance.persistence.ledger import add_charges, list_charges, sum_spent
-from appliance.persistence.records import Payer, RunRecord, SessionRecord
-from appliance.persistence.runs import add_run, find_run
-from appliance.persistence.sessions import add_session
-from appliance.words import CapScope, Purpose, SessionStatus
+from appliance.persistence.records import Payer, RunRecord
+from appliance.persistence.runs import find_run
+from appliance.words import CapScope, Purpose
+from tests.appliance.runtime.spending import make_run
 
 STEP = Charge(Purpose.STEP, "m", TokenCount(1000, 200, 30, 4), Decimal("0.0100004"), price_version="list 1")
 CAPTCHA = Charge(Purpose.CAPTCHA, "capsolver", cost_usd=Decimal("0.003"))
-
-
-async def make_run(database: Database, payer: Payer | None = None) -> RunRecord:
-    now = utc_now()
-    session = SessionRecord(new_id(), SessionStatus.RUNNING, "m", "bu-max", created_at=now, updated_at=now)
-
-    async def write(transaction: Transaction) -> RunRecord:
-        await add_session(transaction, session)
-        return await add_run(transaction, session.id, task="x", model="m", payer=payer)
-
-    return await database.writer.submit(write)
 
 
 async def charge(database: Database, run: RunRecord, *charges: Charge) -> None:

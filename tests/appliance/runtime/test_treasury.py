@@ -29,6 +29,14 @@ async def open_fund(treasury: Treasury, database: Database, payer: Payer) -> Run
     return fund
 
 
+async def two_funds(database: Database) -> tuple[RunFund, RunFund]:
+    """Return what two runs at work ask for money, whose team may spend a dollar in all."""
+    payer = await make_payer(database)
+    await set_cap(database, CapScope.TEAM, payer.team_id, "1")
+    treasury = Treasury(database)
+    return await open_fund(treasury, database, payer), await open_fund(treasury, database, payer)
+
+
 async def is_waiting(asking: "asyncio.Task[str | None]") -> bool:
     """Whether the task still waits after everybody had their turn, some times over."""
     await asyncio.wait({asking}, timeout=0.3)
@@ -110,10 +118,7 @@ async def test_without_a_hard_cap_every_step_gets_its_money(database: Database) 
 
 
 async def test_a_step_waits_for_money_that_another_step_may_leave_over(database: Database) -> None:
-    payer = await make_payer(database)
-    await set_cap(database, CapScope.TEAM, payer.team_id, "1")
-    treasury = Treasury(database)
-    first, second = [await open_fund(treasury, database, payer) for _ in range(2)]
+    first, second = await two_funds(database)
     assert await first.reserve(Decimal("0.7"), NONE) is None
     asking = asyncio.create_task(second.reserve(Decimal("0.4"), NONE))
     assert await is_waiting(asking)
@@ -123,10 +128,7 @@ async def test_a_step_waits_for_money_that_another_step_may_leave_over(database:
 
 
 async def test_a_step_is_refused_at_once_when_it_would_not_fit_even_alone(database: Database) -> None:
-    payer = await make_payer(database)
-    await set_cap(database, CapScope.TEAM, payer.team_id, "1")
-    treasury = Treasury(database)
-    first, second = [await open_fund(treasury, database, payer) for _ in range(2)]
+    first, second = await two_funds(database)
     assert await first.reserve(Decimal("0.5"), NONE) is None
     refusal = await second.reserve(Decimal("1.2"), NONE)
     assert str(refusal).startswith("The cap of $1.00 in all for the team Harbour has no room for a step of about $1.20")
@@ -186,10 +188,7 @@ async def test_a_run_that_ends_or_is_given_up_lets_others_go_on(database: Databa
 async def test_a_run_that_stands_still_holds_only_what_it_has_spent_and_asks_again_afterwards(
     database: Database,
 ) -> None:
-    payer = await make_payer(database)
-    await set_cap(database, CapScope.TEAM, payer.team_id, "1")
-    treasury = Treasury(database)
-    paused, second = [await open_fund(treasury, database, payer) for _ in range(2)]
+    paused, second = await two_funds(database)
     assert await paused.reserve(Decimal("0.8"), NONE) is None
     asking = asyncio.create_task(second.reserve(Decimal("0.6"), NONE))
     assert await is_waiting(asking)
@@ -206,10 +205,7 @@ async def test_a_run_that_stands_still_holds_only_what_it_has_spent_and_asks_aga
 
 
 async def test_what_a_step_costs_is_known_whole_though_it_was_paused_in_between(database: Database) -> None:
-    payer = await make_payer(database)
-    await set_cap(database, CapScope.TEAM, payer.team_id, "1")
-    treasury = Treasury(database)
-    paused, second = [await open_fund(treasury, database, payer) for _ in range(2)]
+    paused, second = await two_funds(database)
     assert await paused.reserve(TENTH, NONE) is None
     assert await paused.reserve_again(TENTH, Decimal("0.2")) is None
     assert await paused.reserve(NONE, Decimal("0.3")) is None
@@ -237,7 +233,9 @@ async def test_many_steps_that_are_asked_for_at_once_never_hold_more_than_there_
     runs = [await make_run(database, payer) for _ in range(8)]
     funds = [fund for run in runs if (fund := treasury.open(run)) is not None]
     asking = [asyncio.create_task(fund.reserve(Decimal("0.3"), NONE)) for fund in funds]
-    await is_waiting(asking[-1])
+    while sum(task.done() for task in asking) < 3:
+        await asyncio.wait([task for task in asking if not task.done()], return_when="FIRST_COMPLETED")
+    await asyncio.wait([task for task in asking if not task.done()], timeout=0.3)
     assert sum(task.done() for task in asking) == 3
     assert sum(fund.step for fund in funds) == Decimal("0.9")
     while not all(task.done() for task in asking):
