@@ -44,7 +44,7 @@ async def make_payer(database: Database, name: str = "Harbour") -> Payer:
     return await database.writer.submit(write)
 
 
-async def make_run(database: Database, payer: Payer | None, model: str = "house-model") -> RunRecord:
+async def make_run(database: Database, payer: Payer | None = None, model: str = "house-model") -> RunRecord:
     now = utc_now()
     session = SessionRecord(new_id(), SessionStatus.RUNNING, model, "bu-max", created_at=now, updated_at=now)
 
