@@ -77,12 +77,11 @@ class StorageInUse:
         live = await read_live(self._browser.tabs.everywhere())
         newly_opened = self._arrivals.take_opened() | live.keys()
         self._opened |= newly_opened
-        for origin in newly_opened | self._mirror.doubtful:
+        for origin in newly_opened:
             self._settled.pop(origin, None)
         visits = Visits(self._browser.cdp.address, self._browser.gate)
         await visits.read(sorted(self._opened - live.keys() - self._settled.keys()))
         self._settled |= visits.found
-        self._mirror.doubtful.clear()
         if self._browser.lost.is_set():
             raise BrowserLost("The browser went away while its profile was taken from it.")
         failures: list[Failure] = []

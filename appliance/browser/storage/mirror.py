@@ -13,14 +13,10 @@ Entries = dict[str, str]
 
 
 class Mirror:
-    """Session storage by origin and tab (the id of its session).
-
-    `doubtful` are the origins that had everything they keep thrown away, without a page of theirs that tells so.
-    """
+    """Session storage by origin and tab (the id of its session)."""
 
     def __init__(self, cdp: CdpConnection) -> None:
         """Begin to listen; `follow` each tab."""
-        self.doubtful: set[str] = set()
         self._session: dict[str, dict[str, Entries]] = {}
         self._followed: set[str] = set()
         self._cdp = cdp
@@ -29,7 +25,6 @@ class Mirror:
             cdp.on("DOMStorage.domStorageItemUpdated", self._set),
             cdp.on("DOMStorage.domStorageItemRemoved", self._removed),
             cdp.on("DOMStorage.domStorageItemsCleared", self._cleared),
-            cdp.on("Network.responseReceived", self._answered),
             cdp.on("Page.frameNavigated", self._navigated),
         ]
 
@@ -101,18 +96,6 @@ class Mirror:
         storage = {"storageKey": f"{origin}/", "isLocalStorage": False}
         asking = self._cdp.post("DOMStorage.getDOMStorageItems", {"storageId": storage}, session_id)
         asking.add_done_callback(take)
-
-    def _answered(self, params: dict[str, Any], _: str) -> None:
-        """Take note of a site that has everything it keeps thrown away, which no event of the storage tells."""
-        response = params["response"]
-        orders = [value for name, value in response.get("headers", {}).items() if name.lower() == "clear-site-data"]
-        if not any('"storage"' in order or '"*"' in order for order in orders):
-            return
-        origin = origin_of(response["url"])
-        self.doubtful.add(origin)
-        if params.get("type") == "Document":
-            for entries in self._session.get(origin, {}).values():
-                entries.clear()
 
 
 def origin_of(url: str) -> str:
