@@ -260,11 +260,11 @@ class Worker:
         laps.mark("folders")
         before = held.browser if held.is_usable else None
         await held.open(screen_of(session), frozenset(self._sensitive.values))
-        if self._memory is not None and held.browser is not before:
-            self._memory = self._memory.in_another_browser()
         laps.mark("browser")
         await held.adopt(session)
         laps.mark("adoption")
+        if self._memory is not None and held.browser is not before:
+            self._memory = self._memory.in_another_browser()
         model = await opening
         laps.mark("model")
         agent = await self._assemble(session, folders, entry, model)
