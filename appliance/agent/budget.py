@@ -235,6 +235,8 @@ class Budget:
         return max(share, min(most, 1.5 * self._slowest_call))
 
     def _money_spent(self) -> MoneySpent:
+        if not self._assignment.max_cost_usd:
+            return MoneySpent("The session has spent all it may cost already; name a higher maxCostUsd to go on.")
         return MoneySpent(f"The budget of {self._assignment.max_cost_usd} US dollars is used up.")
 
 

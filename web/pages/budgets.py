@@ -21,7 +21,7 @@ from appliance.runtime.assembly import Appliance
 from appliance.runtime.caps import CapWish
 from appliance.words import CapScope, Period
 from web.pages.crew import count_crew
-from web.pages.forms import read_fields
+from web.pages.forms import read_dollars, read_fields
 from web.pages.payer import find_standing
 from web.views import page
 
@@ -180,6 +180,6 @@ def _read_amount(text: str, field: str) -> Decimal | None:
     if not text.strip():
         return None
     try:
-        return Decimal(text.strip().lstrip("$ ").replace(",", "."))
+        return read_dollars(text)
     except InvalidOperation as error:
-        raise RequestInvalid("Give an amount in dollars, such as 5 or 2.50.", "body", field) from error
+        raise RequestInvalid("Give an amount in dollars, such as 2.50 or 1200.", "body", field) from error

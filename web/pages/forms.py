@@ -1,6 +1,7 @@
 """Reads forms: text fields by name, and a task form as a wish."""
 
 import json
+import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, cast
@@ -12,6 +13,7 @@ from appliance.runtime.wishes import SessionWish
 from appliance.words import Effort
 
 _MOST_STEPS = 1000
+_MAYBE_THOUSANDS = re.compile(r"[1-9]\d{0,2},\d{3}")
 _FIELDS = {"outputSchema": "schema", "maxCostUsd": "max_cost", "maxSteps": "max_steps", "reasoningEffort": "effort"}
 
 
@@ -94,6 +96,18 @@ def name_errors(error: RequestRefused) -> dict[str, str]:
     return {field if field in known else "other": error.message}
 
 
+def read_dollars(text: str) -> Decimal:
+    """Return the amount that was typed, with a point or a comma before the cents.
+
+    Raises InvalidOperation for what is no number, and for a comma before three digits: in some countries that is a
+    thousand times as much.
+    """
+    amount = text.strip().lstrip("$ ")
+    if _MAYBE_THOUSANDS.fullmatch(amount):
+        raise InvalidOperation
+    return Decimal(amount.replace(",", "."))
+
+
 def _refuse_constant(name: str) -> None:
     raise RequestInvalid(f"This is not JSON: {name} is no number there.", "body", "schema")
 
@@ -110,9 +124,9 @@ def _read_cost(text: str) -> Decimal | None:
     if not text:
         return None
     try:
-        cost = Decimal(text.lstrip("$ ").replace(",", "."))
+        cost = read_dollars(text)
     except InvalidOperation as error:
-        raise RequestInvalid("Give an amount in dollars, such as 0.50.", "body", "max_cost") from error
+        raise RequestInvalid("Give an amount in dollars, such as 0.50 or 1200.", "body", "max_cost") from error
     if not cost.is_finite() or not Decimal("0.0001") <= cost <= Decimal(1_000_000):
-        raise RequestInvalid("Give an amount in dollars, such as 0.50.", "body", "max_cost")
+        raise RequestInvalid("Give an amount in dollars, such as 0.50 or 1200.", "body", "max_cost")
     return cost

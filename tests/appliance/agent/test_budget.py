@@ -66,6 +66,11 @@ def test_a_cap_that_pays_for_no_further_step_ends_the_run():
         money.next_step()
 
 
+def test_a_run_that_has_nothing_left_to_spend_says_what_to_do_about_it():
+    with pytest.raises(MoneySpent, match="spent all it may cost already; name a higher maxCostUsd"):
+        budget(max_cost_usd=Decimal(0)).next_step()
+
+
 def test_a_run_stops_when_an_average_step_costs_more_than_is_left():
     money = budget(max_cost_usd=Decimal("0.10"))
     for tokens in (1000, 5000, 3000):
