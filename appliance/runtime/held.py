@@ -5,20 +5,19 @@ It belongs to no run and no session until one adopts it, and can be adopted agai
 
 import asyncio
 from contextlib import AsyncExitStack
-from uuid import UUID
 
 import structlog
 
 from appliance.browser.connection import Browser
 from appliance.browser.relay import Relay
+from appliance.browser.storage.in_use import Captured, StorageInUse
 from appliance.displays.slot import Slot
-from appliance.errors import BrowserLost, BrowserUnavailable
-from appliance.events import Notice
+from appliance.errors import BrowserLost, BrowserUnavailable, CaptureFailed
 from appliance.persistence.records import SessionRecord
+from appliance.profiles.jar import Jar
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.phases import Laps, attached, chromium_on, room_for_scripts, user_data_dir, way_out
-from appliance.runtime.profile_use import ProfileStore, ProfileUse
 from appliance.workspaces.sandbox import Sandbox
 
 SCREEN = (1920, 1080)
@@ -49,7 +48,7 @@ class HeldBrowser:
         self._browser: Browser | None = None
         self._relay: Relay | None = None
         self._scripts: asyncio.Task[Sandbox | None] | None = None
-        self._profile: ProfileUse | None = None
+        self._storage: StorageInUse | None = None
 
     @property
     def browser(self) -> Browser:
@@ -107,20 +106,23 @@ class HeldBrowser:
         folders = SessionFolders.of(self._equipment.settings, session.id)
         await browser.take_on(relay.policy, folders.downloads)
 
-    async def give_profile(self, store: ProfileStore, profile_id: UUID) -> None:
-        """Give the browser a profile before its first page; one that has it keeps it as it is.
+    async def restore(self, jar: Jar) -> None:
+        """Put a profile's jar into a browser that has shown no page yet; raises BrowserLost."""
+        self._storage = await StorageInUse.restore(self.browser, jar)
 
-        Raises BrowserLost; MachineFault when the profile was deleted.
-        """
-        if self._profile is None:
-            self._profile = await ProfileUse.begin(store, profile_id, self.browser)
+    @property
+    def keeps_storage(self) -> bool:
+        """Whether a profile's jar was put into the browser that is there now."""
+        return self._storage is not None
 
-    async def save_profile(self, session_id: UUID) -> Notice | None:
-        """Take the profile back, if the browser has one, and merge it; returns what the feed should say, if anything.
+    async def capture(self) -> Captured:
+        """Return the jar as the browser has it by now; raises CaptureFailed or BrowserLost.
 
         None of the agent's tabs notices anything, and no site is asked.
         """
-        return None if self._profile is None else await self._profile.save(session_id)
+        if self._storage is None:
+            raise CaptureFailed("No profile was given to this browser that could be taken back.")
+        return await self._storage.capture()
 
     async def open_sandbox(self) -> Sandbox | None:
         """Return where scripts run beside this browser, None on a machine that cannot have that."""
@@ -161,9 +163,9 @@ class HeldBrowser:
         if opening is not None:
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)
-        if self._profile is not None:
-            self._profile.close()
-        self._browser = self._relay = self._scripts = self._profile = None
+        if self._storage is not None:
+            self._storage.close()
+        self._browser = self._relay = self._scripts = self._storage = None
         await self._undo.aclose()
 
     async def _open(self) -> None:
