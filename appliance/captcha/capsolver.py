@@ -1,12 +1,12 @@
 """CapSolver's API: a task is handed in, its result asked for until it is there. The key is in no message and no log."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, cast
 
 from appliance.captcha.base import Solution
 from appliance.errors import SolverFailed
+from appliance.pause import Pause
 
 if TYPE_CHECKING:
     import httpx
@@ -38,7 +38,8 @@ _PASSING = {
 class CapSolver:
     """The service with one account; `poll_seconds` and `polls` say how often and how long a result is asked for.
 
-    `spare_seconds` is what the requests themselves may take beside the waits between them.
+    `spare_seconds` is what the requests themselves may take beside the waits between them. Nothing is asked and no time
+    passes while the run's `pause` is on.
     """
 
     def __init__(
@@ -49,12 +50,14 @@ class CapSolver:
         poll_seconds: float = POLL_SECONDS,
         polls: int = POLLS,
         spare_seconds: float = SPARE_SECONDS,
+        pause: Pause | None = None,
     ) -> None:
         self._key = key
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._poll_seconds = poll_seconds
         self._polls = polls
         self._spare_seconds = spare_seconds
+        self._pause = pause or Pause()
 
     async def solve(self, task: Mapping[str, Any], on_accepted: Callable[[], None]) -> Solution:
         """Return the solution of a task; `on_accepted` is called once the service has taken it on.
@@ -63,7 +66,7 @@ class CapSolver:
         """
         seconds = self._polls * self._poll_seconds
         try:
-            async with asyncio.timeout(seconds + self._spare_seconds):
+            async with self._pause.timeout(seconds + self._spare_seconds):
                 return await self._solve(task, on_accepted)
         except TimeoutError:
             raise SolverFailed(f"No captcha was solved: no result came in {seconds:g} s.") from None
@@ -71,6 +74,7 @@ class CapSolver:
     async def _solve(self, task: Mapping[str, Any], on_accepted: Callable[[], None]) -> Solution:
         import httpx  # noqa: PLC0415 - heavy, and needed only once a captcha is met
 
+        await self._pause.wait()
         async with httpx.AsyncClient(timeout=REQUEST_SECONDS, follow_redirects=False) as client:
             answer = await self._ask(client, "createTask", {"task": dict(task)})
             task_id = answer.get("taskId")
@@ -80,7 +84,8 @@ class CapSolver:
             for _ in range(self._polls):
                 if answer.get("status") == "ready":
                     break
-                await asyncio.sleep(self._poll_seconds)
+                await self._pause.sleep(self._poll_seconds)
+                await self._pause.wait()
                 answer = await self._poll(client, str(task_id))
         if answer.get("status") != "ready":
             raise TimeoutError

@@ -29,6 +29,7 @@ from appliance.errors import MachineFault
 from appliance.events import TokenCount
 from appliance.models.base import Model
 from appliance.models.catalog import ModelEntry
+from appliance.pause import Pause
 from appliance.persistence.records import ReplaySource, RunRecord, SessionRecord
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders
@@ -138,12 +139,12 @@ def make_pressure(equipment: Equipment) -> Pressure:
     return Pressure(sessions=lambda: equipment.pool.at_work, stall=equipment.stall)
 
 
-def make_captchas(settings: Settings) -> Captchas | None:
-    """Return what has captchas solved in one run; None when there is no account for it."""
+def make_captchas(settings: Settings, pause: Pause) -> Captchas | None:
+    """Return what has captchas solved in one run, which may be paused; None when there is no account for it."""
     key = settings.capsolver_api_key
     if key is None or not key.get_secret_value():
         return None
-    solver = CapSolver(key.get_secret_value(), settings.capsolver_base_url)
+    solver = CapSolver(key.get_secret_value(), settings.capsolver_base_url, pause=pause)
     return Captchas(solver, settings.captcha_max_cost_usd)
 
 

@@ -294,7 +294,7 @@ class Worker:
         context.pressure = agents.make_pressure(self._equipment)
         context.sandbox = await self._held.open_sandbox()
         context.pause = self._pause
-        context.captchas = agents.make_captchas(self._equipment.settings)
+        context.captchas = agents.make_captchas(self._equipment.settings, self._pause)
         source = self.run.replays
         if source is None:
             self._agent = agents.assemble(assignment, context, outlets, self._memory)
@@ -365,6 +365,8 @@ class Worker:
         if self._tally is not None:
             agent = self._agent
             self._settlement.charge(self._tally, lambda: () if agent is None else agent.charges)
+        # Before the ending is written: who waits for it may begin the next session on the profile.
+        await self._held.settle_profile(session.id, self.run.id)
         is_kept = self._may_stay(session)
         if await self._settlement.write(Lifecycle.PARKED if is_kept else None) and is_kept:
             memory = self._agent.memory if self._agent is not None else self._memory

@@ -53,6 +53,20 @@ def test_a_paused_run_asks_nothing_until_it_is_resumed_and_can_be_stopped(instan
 
 
 @pytest.mark.timeout(3 * SECONDS)
+def test_a_pause_is_answered_while_the_model_still_owes_its_answer(instance: Instance, stand_in: StandIn):
+    stand_in.add("PAUSE-owed", [{"__hang__": True}])
+    session = instance.create(task="PAUSE-owed Go.", model="claude-opus-4.7")["id"]
+    eventually(lambda: _asked(stand_in, "PAUSE-owed"), "the first request", SECONDS)
+    paused = _post(instance, f"/v3/sessions/{session}/pause")
+    assert (paused["status"], paused["lifecycle"]) == ("running", "paused")
+    told = {message["summary"]: message["type"] for message in instance.messages({"id": session})}
+    assert "The run is paused." in told
+    assert "browser_action" not in told.values(), "no answer of the model has come"
+    assert _post(instance, f"/v3/sessions/{session}/resume")["lifecycle"] == "running"
+    assert _post(instance, f"/v3/sessions/{session}/stop")["status"] == "stopped"
+
+
+@pytest.mark.timeout(3 * SECONDS)
 def test_a_follow_up_of_a_live_session_begins_with_what_was_said_before(instance: Instance, stand_in: StandIn):
     shop = f"http://127.0.0.1:{instance.port}/demo/"
     stand_in.add("TALK-first", [{"navigate": {"url": shop}}, {"remember": {"key": "shop", "value": "Chandlery"}}, DONE])

@@ -9,6 +9,7 @@ import pytest
 from appliance.captcha.base import Solution
 from appliance.captcha.capsolver import CapSolver
 from appliance.errors import SolverFailed
+from appliance.pause import Pause
 from tests.stand_in.solver import KEY, SolverService, Turn
 
 TASK = {"type": "AntiTurnstileTaskProxyLess", "websiteURL": "http://site.example/", "websiteKey": "0x4"}
@@ -111,6 +112,36 @@ async def test_waiting_for_the_service_can_be_broken_off(service: SolverService)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
+
+
+async def test_in_a_pause_the_service_is_not_asked_and_no_time_passes(service: SolverService) -> None:
+    service.script = [Turn(pending=3)]
+    pause = Pause()
+    solver = CapSolver(KEY, service.url, poll_seconds=0.02, polls=10, spare_seconds=60, pause=pause)
+
+    def accept() -> None:
+        pause.pause()
+
+    solving = asyncio.create_task(solver.solve(TASK, accept))
+    async with asyncio.timeout(60):
+        while not pause.is_paused:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    await asyncio.wait({solving}, timeout=0.5)
+    assert (service.polls, solving.done(), len(service.tasks)) == (0, False, 1)
+    pause.resume()
+    solution = await solving
+    assert (solution.values, service.polls) == ({"token": "solved:0x4"}, 4)
+
+
+async def test_no_captcha_is_handed_in_during_a_pause(service: SolverService) -> None:
+    pause = Pause()
+    pause.pause()
+    solving = asyncio.create_task(CapSolver(KEY, service.url, poll_seconds=0.01, pause=pause).solve(TASK, lambda: None))
+    await asyncio.wait({solving}, timeout=0.3)
+    assert service.tasks == []
+    pause.resume()
+    await solving
+    assert service.tasks == [TASK]
 
 
 async def test_a_service_that_hangs_is_given_up(service: SolverService) -> None:
