@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, bindparam, func, insert, select
 
-from appliance.errors import NotFound, RequestRefused
+from appliance.errors import RequestRefused
 from appliance.events import FeedEvent, decode_event, encode_event
 from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
@@ -64,14 +64,6 @@ async def read_events_from(transaction: Transaction, session_id: UUID, first: in
     following = select(events).where(events.c.session_id == session_id, events.c.sequence >= first)
     rows = (await transaction.execute(following.order_by(events.c.sequence).limit(limit + 1))).rows
     return EventPage(tuple(_to_record(row) for row in rows[:limit]), len(rows) > limit)
-
-
-async def find_event(transaction: Transaction, event_id: UUID) -> EventRecord:
-    """Return the event; raises NotFound when there is none."""
-    row = (await transaction.execute(select(events).where(events.c.id == event_id))).first()
-    if row is None:
-        raise NotFound("Message not found")
-    return _to_record(row)
 
 
 async def _read_backwards(transaction: Transaction, session_id: UUID, end: int | None, limit: int) -> EventPage:

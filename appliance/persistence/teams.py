@@ -8,7 +8,7 @@ from sqlalchemy import Row, insert, select
 from appliance.errors import NotFound
 from appliance.persistence.columns import utc_now
 from appliance.persistence.ids import new_id
-from appliance.persistence.records import MemberRecord, TeamRecord
+from appliance.persistence.records import MemberRecord, Payer, TeamRecord
 from appliance.persistence.tables import members, teams
 from appliance.persistence.transaction import Transaction
 from appliance.words import Role
@@ -37,6 +37,11 @@ async def find_first_team(transaction: Transaction) -> TeamRecord:
     if row is None:
         raise NotFound("Team not found")
     return _to_team(row)
+
+
+async def choose_payer(transaction: Transaction, named: Payer | None) -> Payer:
+    """Return who pays for something that is begun: who is named, else the first team."""
+    return named or Payer((await find_first_team(transaction)).id)
 
 
 async def list_teams(transaction: Transaction) -> tuple[TeamRecord, ...]:

@@ -17,7 +17,7 @@ from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.ids import new_id
 from appliance.persistence.records import Payer, ReplaySource, RunRecord, SessionRecord
-from appliance.persistence.teams import find_first_team
+from appliance.persistence.teams import choose_payer
 from appliance.runtime.choices import ModelRules, require_price
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.folders import SessionFolders
@@ -89,9 +89,9 @@ class Replays:
 
         async def write(transaction: Transaction) -> None:
             await session_rows.add_session(transaction, fresh)
-            payer = wish.payer or Payer(source.team_id or (await find_first_team(transaction)).id)
+            paying = await choose_payer(transaction, payer)
             queued = await run_rows.add_run(
-                transaction, fresh.id, task=run.task, model=entry.name, replays=origin, payer=payer
+                transaction, fresh.id, task=run.task, model=entry.name, replays=origin, payer=paying
             )
             await write_event(transaction, fresh.id, queued.id, TaskGiven(task=run.task, model=entry.name))
 

@@ -20,7 +20,7 @@ from appliance.persistence.database import Database, Transaction
 from appliance.persistence.ids import new_id
 from appliance.persistence.records import EventPage, Payer, RunRecord, SessionPage, SessionRecord
 from appliance.persistence.sessions import SessionChanges
-from appliance.persistence.teams import find_first_team
+from appliance.persistence.teams import choose_payer
 from appliance.persistence.workspaces import find_workspace
 from appliance.runtime.allowance import top_up
 from appliance.runtime.choices import ModelRules, choose, make_title, read_secrets
@@ -68,7 +68,7 @@ class Sessions:
         fresh = replace(blank, title=make_title(wish.task or ""), **changes)
 
         async def write(transaction: Transaction) -> None:
-            payer = wish.payer or Payer((await find_first_team(transaction)).id)
+            payer = await choose_payer(transaction, wish.payer)
             await _require_workspace(transaction, wish, payer)
             await session_rows.add_session(transaction, replace(fresh, team_id=payer.team_id))
             if wish.task is not None:
@@ -173,13 +173,13 @@ class Sessions:
         async def write(transaction: Transaction) -> None:
             session = await session_rows.find_session(transaction, session_id)
             is_first = await _require_free(transaction, session) is None
-            payer = wish.payer or Payer(session.team_id or (await find_first_team(transaction)).id)
-            await _require_workspace(transaction, wish, payer)
+            paying = await choose_payer(transaction, payer)
+            await _require_workspace(transaction, wish, paying)
             title = {} if session.title else {"title": make_title(wish.task or "")}
             money = top_up(session, changes, is_first=is_first)
             updates: dict[str, Any] = {**_BLANK_RESULT, **changes, **title, **money}
             await session_rows.change_session(transaction, session_id, status=SessionStatus.CREATED, **updates)
-            await _queue_run(transaction, session_id, wish, changes.get("model", session.model), payer)
+            await _queue_run(transaction, session_id, wish, changes.get("model", session.model), paying)
 
         await self._database.writer.submit(write)
         return await self._announce(session_id)

@@ -23,7 +23,7 @@ from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database
 from appliance.persistence.ledger import costs_of_runs
 from appliance.persistence.records import CapRecord, Payer, RunRecord
-from appliance.persistence.teams import find_first_team
+from appliance.persistence.teams import choose_payer
 from appliance.runtime.price_list import PriceList
 from appliance.words import CapScope
 
@@ -40,7 +40,7 @@ async def check_caps(database: Database, payer: Payer | None, entry: ModelEntry)
     Raises RequestInvalid for a model without a price under a hard cap, which could not be kept.
     """
     async with database.read() as transaction:
-        payer = payer or Payer((await find_first_team(transaction)).id)
+        payer = await choose_payer(transaction, payer)
         gauges = await measure(transaction, await list_caps_of(transaction, payer), utc_now())
     if (used_up := find_used_up(gauges)) is not None:
         raise reached(seen_by(used_up, payer))

@@ -10,7 +10,7 @@ from appliance.feed.hub import Hub
 from appliance.feed.writer import Feed
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database
-from appliance.persistence.events import find_event, read_events, read_events_from
+from appliance.persistence.events import read_events, read_events_from
 from appliance.persistence.ids import new_id
 from appliance.persistence.ledger import list_charges
 from appliance.persistence.records import EventPage, SessionRecord
@@ -81,7 +81,7 @@ async def test_a_signalled_reader_finds_the_row_already_there(database: Database
             assert texts(await read_events(connection, session_id)) == ["1"]
         record = await appending
     async with database.read() as connection:
-        assert await find_event(connection, record.id) == record
+        assert (await read_events(connection, session_id)).events == (record,)
 
 
 async def test_a_step_brings_its_row_and_the_session_s_totals_along(database: Database) -> None:
