@@ -73,6 +73,7 @@ class Budget:
         self._replied = 0
         self._estimated_calls = 0
         self._cost: Decimal | None = Decimal(0)
+        self._known_cost = Decimal(0)
         self._cost_before_step = Decimal(0)
         self._last_step = Decimal(0)
         self._slowest_call = 0.0
@@ -144,6 +145,7 @@ class Budget:
         self._charges.append(charge)
         self._tokens += charge.tokens
         self._services += services_of([charge])
+        self._known_cost += charge.cost_usd or Decimal(0)
         self._cost = None if charge.cost_usd is None or self._cost is None else self._cost + charge.cost_usd
 
     def affords(self, tokens: TokenCount) -> bool:
@@ -156,6 +158,11 @@ class Budget:
     def charges(self) -> tuple[Charge, ...]:
         """Everything that was charged so far."""
         return tuple(self._charges)
+
+    @property
+    def known_cost(self) -> Decimal:
+        """The US dollars of everything that was charged so far; charges without a known price are left out."""
+        return self._known_cost
 
     def take_charges(self) -> tuple[Charge, ...]:
         """Return what was charged since this was last asked."""

@@ -6,7 +6,6 @@ from typing import Protocol
 
 from appliance.agent.budget import Budget
 from appliance.errors import MoneySpent
-from appliance.events import cost_of
 from appliance.pause import Pause
 
 _SPARE = Decimal("1.5")
@@ -52,7 +51,7 @@ class Funding:
         budget = self._budget
         if self._fund is None or budget.is_delivering:
             return
-        spent, usual = cost_of(budget.charges), budget.usual_step
+        spent, usual = budget.known_cost, budget.usual_step
         self._pauses = self._pause.count
         if budget.limit is None:
             wanted = None if usual is None else usual * _SPARE
@@ -78,7 +77,7 @@ class Funding:
             pauses = self._pause.count
             if pauses == self._pauses:
                 return
-            spent = cost_of(self._budget.charges)
+            spent = self._budget.known_cost
             left = None if self._until is None else max(Decimal(0), self._until - spent)
             if (refusal := await self._fund.reserve_again(left, spent)) is not None:
                 raise MoneySpent(refusal)

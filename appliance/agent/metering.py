@@ -11,7 +11,6 @@ from appliance.agent.budget import Budget
 from appliance.agent.estimate import believable, completed, estimate
 from appliance.agent.fund import Funding
 from appliance.errors import BrowserLost, RunFailed
-from appliance.events import cost_of
 from appliance.models.base import Model, ModelAround, ModelRequest, OnText, Reply
 from appliance.models.base import Purpose as Asked
 from appliance.pause import Pause
@@ -62,7 +61,7 @@ class MeteredModel(ModelAround):
         """The US dollars spent by a run that stands still, with no call under way; None while it goes on."""
         if self._under_way or not self._pause.is_paused:
             return None
-        return cost_of(self._budget.charges)
+        return self._budget.known_cost
 
     async def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Return the reply.

@@ -92,18 +92,21 @@ class CompatibleModel(RemoteModel):
 
         create: Any = self._client.chat.completions.create
         body = self.body(request, way)
+        if on_text is not None:
+            body |= {"stream_options": {"include_usage": True}}
+        # As an extra body it goes out as it is; as arguments the client walks through all of it first, which takes ms.
+        asked = {"model": body["model"], "messages": (), "extra_body": body}
         timeout = Timeout(self.patience(request), connect=10.0)
         reading = _Reading()
         if on_text is None:
-            completion = await create(**body, timeout=timeout)
+            completion = await create(**asked, timeout=timeout)
             if not isinstance(completion, ChatCompletion):
                 raise self.service.unintelligible()
             if fault := getattr(completion, "error", None):
                 raise self.service.failed_inside(*read_error_body({"error": fault}))
             reading.add(completion, whole=True)
         else:
-            asked = {**body, "stream": True, "stream_options": {"include_usage": True}}
-            async with await create(**asked, timeout=timeout) as chunks:
+            async with await create(**asked, timeout=timeout, stream=True) as chunks:
                 with self.streaming():
                     async for chunk in chunks:
                         if piece := reading.add(chunk, whole=False):

@@ -6,7 +6,7 @@ import pytest
 from appliance.agent.assignment import Assignment
 from appliance.agent.budget import Budget
 from appliance.errors import MoneySpent, RunFailed, RunTimedOut, StepsSpent
-from appliance.events import Charge, TokenCount
+from appliance.events import Charge, TokenCount, cost_of
 from appliance.words import FailureKind, Purpose
 
 STEP = TokenCount(input=1000)
@@ -183,6 +183,17 @@ def test_charges_are_told_once_and_all_of_them_are_kept():
     money.charge(STEP, 0.1)
     assert money.take_charges() == money.charges[2:]
     assert money.take_charges() == ()
+
+
+def test_the_known_cost_is_that_of_all_charges_and_leaves_out_those_without_a_price():
+    money = Budget(Assignment("Do it"), lambda tokens: None if tokens.output else cent_per_thousand(tokens))
+    money.charge(STEP, 0.1)
+    money.charge(TokenCount(input=1000, output=1), 0.1)
+    money.charge_service(Decimal("0.003"))
+    money.charge_service(Decimal("-0.001"))
+    money.charge_unanswered(STEP)
+    assert money.spent.cost_usd is None
+    assert money.known_cost == cost_of(money.charges) == Decimal("0.022")
 
 
 def test_a_charge_names_the_model_and_the_price_list():
