@@ -10,7 +10,14 @@ from appliance.models.base import Image, Message, ModelRequest, OnText, Reply, R
 from appliance.models.catalog import ModelEntry
 from appliance.models.failures import Service
 from appliance.models.loading import Kit
-from appliance.models.remote import SDK_RETRIES, RemoteModel, choose_marks, give_up_on_long_waits, read_error_body
+from appliance.models.remote import (
+    SDK_RETRIES,
+    RemoteModel,
+    choose_marks,
+    give_up_on_long_waits,
+    read_count,
+    read_error_body,
+)
 from appliance.models.replies import compose
 from appliance.words import Effort
 
@@ -177,7 +184,7 @@ class _Reading:
         ):
             value = getattr(usage, theirs, None)
             if value is not None:
-                self._usage[ours] = value
+                self._usage[ours] = read_count(value)
 
     def reply(self, shape: ReplyShape | None) -> Reply:
         text = compose(shape, self._of("text"), self._of("tool_use"), self._of("thinking"))

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import isfinite
 from typing import Any, ClassVar, cast
 
 from appliance.events import TokenCount
@@ -167,9 +168,15 @@ def choose_marks(messages: tuple[Message, ...], most: int) -> list[Text]:
     return ends if len(ends) <= most else [ends[0], *ends[1 - most :]]
 
 
-def count_tokens(whole_input: int | None, details: Any, output: int | None) -> TokenCount:
+def count_tokens(whole_input: object, details: object, output: object) -> TokenCount:
     """Return OpenAI's figures by class: its input is the whole, of which the cached tokens in `details` are a part."""
-    whole_input, output = whole_input or 0, output or 0
-    read = getattr(details, "cached_tokens", None) or 0
-    write = getattr(details, "cache_write_tokens", None) or 0
-    return TokenCount(max(whole_input - read - write, 0), read, write, output)
+    read = read_count(getattr(details, "cached_tokens", None))
+    write = read_count(getattr(details, "cache_write_tokens", None))
+    return TokenCount(max(read_count(whole_input) - read - write, 0), read, write, read_count(output))
+
+
+def read_count(count: object) -> int:
+    """Return a number of tokens as a provider tells it; 0 for what is no number, which its client lets through."""
+    if isinstance(count, float):
+        return int(count) if isfinite(count) else 0
+    return count if isinstance(count, int) else 0

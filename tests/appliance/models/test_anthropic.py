@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from appliance.errors import ContextOverflow
+from appliance.events import TokenCount
 from appliance.models.base import Message, Text
 from appliance.words import Effort
 from tests.appliance.models.asking import CLAUDE, PICTURE, SHAPE, a_request, ask_both_ways, body_of, opened, same_json
@@ -93,6 +94,15 @@ async def test_a_reply_in_text_instead_of_the_tool_is_taken_too():
 async def test_the_answer_to_a_long_retry_has_a_ceiling_of_64_000_tokens():
     assert (await body_of(CLAUDE, max_output_tokens=64_000))["max_tokens"] == 64_000
     assert (await body_of("claude-haiku-4.5", max_output_tokens=64_000, effort=Effort.HIGH))["max_tokens"] == 64_000
+
+
+async def test_tokens_that_are_no_number_are_not_counted():
+    body = {
+        "id": "m", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": "end_turn",
+        "usage": {"input_tokens": "7", "cache_read_input_tokens": 5.0, "output_tokens": {}},
+    }  # fmt: skip
+    async with StandIn([{"__http__": 200, "body": body}]) as stand_in, opened(CLAUDE, stand_in) as model:
+        assert (await model.ask(a_request())).tokens == TokenCount(cache_read=5)
 
 
 async def test_a_reply_that_hits_the_end_of_the_window_is_an_overflow():

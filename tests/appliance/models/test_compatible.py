@@ -152,6 +152,22 @@ async def test_an_answer_with_parts_missing_is_read_all_the_same(message: dict):
     assert (reply.tokens, reply.model_name, reply.stop) == (TokenCount(input=3), LOCAL, "end")
 
 
+@pytest.mark.parametrize(
+    ("counted", "tokens"),
+    [
+        ({"prompt_tokens": 12.0, "completion_tokens": 3}, TokenCount(input=12, output=3)),
+        ({"prompt_tokens": "12", "completion_tokens": 3}, TokenCount(output=3)),
+        ({"prompt_tokens": [12], "completion_tokens": None, "prompt_tokens_details": [1]}, TokenCount()),
+        ({"prompt_tokens": 12, "prompt_tokens_details": {"cached_tokens": {}}}, TokenCount(input=12)),
+        ("none", TokenCount()),
+    ],
+)
+async def test_tokens_that_are_no_number_are_not_counted(counted: object, tokens: TokenCount):
+    body = {"choices": [{"message": {"content": '{"action": []}'}}], "usage": counted}
+    async with StandIn([{"__http__": 200, "body": body}]) as stand_in, opened(LOCAL, stand_in) as model:
+        assert (await model.ask(a_request())).tokens == tokens
+
+
 async def test_an_answer_without_choices_is_an_empty_one():
     async with StandIn([{"__http__": 200, "body": {"choices": []}}]) as stand_in, opened(LOCAL, stand_in) as model:
         assert (await model.ask(a_request())).text == ""
