@@ -4,20 +4,21 @@ It belongs to no run and no session until one adopts it, and can be adopted agai
 """
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
+from uuid import UUID
 
 import structlog
 
 from appliance.browser.connection import Browser
 from appliance.browser.relay import Relay
-from appliance.browser.storage.in_use import Captured, StorageInUse
 from appliance.displays.slot import Slot
-from appliance.errors import BrowserLost, BrowserUnavailable, CaptureFailed
+from appliance.errors import BrowserLost, BrowserUnavailable, DatabaseUnavailable, NotFound
+from appliance.events import Notice
 from appliance.persistence.records import SessionRecord
-from appliance.profiles.jar import Jar
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.phases import Laps, attached, chromium_on, room_for_scripts, user_data_dir, way_out
+from appliance.runtime.profile_use import ProfileStore, ProfileUse
 from appliance.workspaces.sandbox import Sandbox
 
 SCREEN = (1920, 1080)
@@ -48,7 +49,7 @@ class HeldBrowser:
         self._browser: Browser | None = None
         self._relay: Relay | None = None
         self._scripts: asyncio.Task[Sandbox | None] | None = None
-        self._storage: StorageInUse | None = None
+        self._profile: ProfileUse | None = None
 
     @property
     def browser(self) -> Browser:
@@ -106,23 +107,26 @@ class HeldBrowser:
         folders = SessionFolders.of(self._equipment.settings, session.id)
         await browser.take_on(relay.policy, folders.downloads)
 
-    async def restore(self, jar: Jar) -> None:
-        """Put a profile's jar into a browser that has shown no page yet; raises BrowserLost."""
-        self._storage = await StorageInUse.restore(self.browser, jar)
+    async def give_profile(self, store: ProfileStore, profile_id: UUID) -> None:
+        """Give the browser a profile before its first page; one that has it keeps it as it is.
 
-    @property
-    def keeps_storage(self) -> bool:
-        """Whether a profile's jar was put into the browser that is there now."""
-        return self._storage is not None
+        Raises BrowserLost; MachineFault when the profile was deleted.
+        """
+        if self._profile is None:
+            self._profile = await ProfileUse.begin(store, profile_id, self.browser)
 
-    async def capture(self) -> Captured:
-        """Return the jar as the browser has it by now; raises CaptureFailed or BrowserLost.
+    async def save_profile(self, session_id: UUID) -> Notice | None:
+        """Take the profile back, if the browser has one, and merge it; returns what the feed should say, if anything.
 
         None of the agent's tabs notices anything, and no site is asked.
         """
-        if self._storage is None:
-            raise CaptureFailed("No profile was given to this browser that could be taken back.")
-        return await self._storage.capture()
+        return None if self._profile is None else await self._profile.save(session_id)
+
+    async def settle_profile(self, session_id: UUID, run_id: UUID) -> None:
+        """Save the profile and tell the feed of the run what is wrong with that; nothing is raised."""
+        if (notice := await self.save_profile(session_id)) is not None:
+            with suppress(NotFound, DatabaseUnavailable):
+                await self._equipment.feed.append(session_id, run_id, notice)
 
     async def open_sandbox(self) -> Sandbox | None:
         """Return where scripts run beside this browser, None on a machine that cannot have that."""
@@ -163,9 +167,9 @@ class HeldBrowser:
         if opening is not None:
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)
-        if self._storage is not None:
-            self._storage.close()
-        self._browser = self._relay = self._scripts = self._storage = None
+        if self._profile is not None:
+            self._profile.close()
+        self._browser = self._relay = self._scripts = self._profile = None
         await self._undo.aclose()
 
     async def _open(self) -> None:

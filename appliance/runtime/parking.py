@@ -172,9 +172,12 @@ class Parking:
     async def _close(self, parked: Parked, release: _Release | None) -> None:
         told = asyncio.create_task(self._tell(parked, release))
         try:
-            await parked.held.close()
+            await parked.held.settle_profile(parked.session_id, parked.run_id)
         finally:
-            await told
+            try:
+                await parked.held.close()
+            finally:
+                await told
 
     async def _tell(self, parked: Parked, release: _Release | None) -> None:
         """Write down that the session's browser is gone, and signal it."""

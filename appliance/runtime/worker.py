@@ -367,6 +367,8 @@ class Worker:
             self._settlement.charge(self._tally, lambda: () if agent is None else agent.charges)
         # Before the ending is written: who waits for it may begin the next session on the profile.
         await self._held.settle_profile(session.id, self.run.id)
+        # Before the ending is written: who waits for it may begin the next session on the profile.
+        await self._held.settle_profile(session.id, self.run.id)
         is_kept = self._may_stay(session)
         if await self._settlement.write(Lifecycle.PARKED if is_kept else None) and is_kept:
             memory = self._agent.memory if self._agent is not None else self._memory

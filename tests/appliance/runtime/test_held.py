@@ -7,12 +7,11 @@ import psutil
 import pytest
 
 from appliance.browser.chromium import find_chromium
-from appliance.errors import ActionRefused, BrowserUnavailable, CaptureFailed
+from appliance.errors import ActionRefused, BrowserUnavailable
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database
 from appliance.persistence.ids import new_id
 from appliance.persistence.records import SessionRecord
-from appliance.profiles.jar import Jar, Origin
 from appliance.runtime.folders import SessionFolders, browsers_dir
 from appliance.runtime.held import SCREEN, HeldBrowser, screen_of
 from appliance.words import SessionStatus
@@ -192,35 +191,3 @@ def test_a_session_that_names_no_screen_gets_the_usual_one():
     blank = SessionRecord(new_id(), SessionStatus.RUNNING, "m", "m", now, now)
     assert screen_of(blank) == SCREEN
     assert screen_of(replace(blank, screen_width=1280, screen_height=800)) == (1280, 800)
-
-
-async def test_what_was_put_into_a_browser_is_taken_back_by_the_relay_and_without_asking_the_site(
-    rig: Rig, held: HeldBrowser, site: Site
-):
-    kept = Origin(site.url("").rstrip("/"), {"token": "t", "gone": "g"})
-    await held.open()
-    await held.restore(Jar(origins=(kept,)))
-    await held.adopt(_session(rig))
-    await held.browser.tab.navigate(site.url("/memory.html"))
-    assert await held.browser.tab.evaluate("saw.local") == {"token": "t", "gone": "g"}
-    await held.browser.tab.evaluate("localStorage.removeItem('gone')")
-    await held.browser.tab.navigate(site.url("/", 2))
-    await held.adopt(_session(rig, "127.0.0.2"))
-    asked = len(site.requests)
-
-    captured = await held.capture()
-
-    assert [(one.origin, one.local) for one in captured.jar.origins] == [(kept.origin, {"token": "t"})]
-    assert not captured.failures
-    assert len(site.requests) == asked
-    assert not held.browser.refusals
-
-
-async def test_a_browser_that_is_started_anew_keeps_nothing_of_the_one_before(rig: Rig, held: HeldBrowser):
-    await held.open()
-    await held.restore(Jar())
-    assert held.keeps_storage
-    await held.open((1280, 800))
-    assert not held.keeps_storage
-    with pytest.raises(CaptureFailed):
-        await held.capture()

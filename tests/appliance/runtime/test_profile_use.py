@@ -1,0 +1,139 @@
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from appliance.errors import MachineFault, NotFound
+from appliance.persistence.columns import utc_now
+from appliance.persistence.database import Database
+from appliance.persistence.ids import new_id
+from appliance.persistence.records import SessionRecord
+from appliance.profiles.jar import Cookie, Jar, Origin
+from appliance.runtime.folders import SessionFolders
+from appliance.runtime.held import HeldBrowser
+from appliance.runtime.profile_use import CheckedOut
+from appliance.words import SessionStatus
+from tests.appliance.runtime.rig import Rig, open_rig
+from tests.site import Site
+
+PROFILE = new_id()
+
+
+class Drawer:
+    """A place for one profile, which keeps what came in last."""
+
+    def __init__(self, jar: Jar | None) -> None:
+        self.jar = jar
+        self.bases: list[Jar] = []
+
+    async def check_out(self, profile_id: UUID) -> CheckedOut:
+        if self.jar is None:
+            raise NotFound("There is no such profile.")
+        return CheckedOut(profile_id, 1, self.jar)
+
+    async def check_in(self, checked_out: CheckedOut, captured: Jar, session_id: UUID) -> Jar | None:
+        self.bases.append(checked_out.jar)
+        if self.jar is not None:
+            self.jar = captured
+        return self.jar
+
+
+@pytest.fixture
+async def rig(tmp_path: Path, database: Database) -> AsyncIterator[Rig]:
+    async with open_rig(tmp_path, database) as rig:
+        yield rig
+
+
+@pytest.fixture
+async def held(rig: Rig) -> AsyncIterator[HeldBrowser]:
+    slot = rig.equipment.pool.try_lease()
+    assert slot is not None
+    held = HeldBrowser(rig.equipment, slot)
+    await held.open()
+    yield held
+    await held.close()
+
+
+def session_of(rig: Rig, *domains: str) -> SessionRecord:
+    now = utc_now()
+    blank = SessionRecord(new_id(), SessionStatus.RUNNING, "house-model", "house-model", now, now)
+    SessionFolders.of(rig.equipment.settings, blank.id).make()
+    return replace(blank, allowed_domains=domains)
+
+
+def kept_at(site: Site, **local: str) -> Origin:
+    return Origin(site.url("").rstrip("/"), local)
+
+
+async def test_a_profile_goes_into_the_browser_and_comes_back_through_the_relay_without_asking_the_site(
+    rig: Rig, held: HeldBrowser, site: Site
+):
+    drawer = Drawer(Jar(origins=(kept_at(site, token="t", gone="g"),)))
+    await held.give_profile(drawer, PROFILE)
+    await held.adopt(session_of(rig))
+    await held.browser.tab.navigate(site.url("/storing"))
+    await held.browser.tab.evaluate("localStorage.removeItem('gone')")
+    await held.browser.tab.navigate(site.url("/", 2))
+    await held.adopt(session_of(rig, "127.0.0.2"))
+    asked = len(site.requests)
+
+    assert await held.save_profile(new_id()) is None
+    assert drawer.jar == Jar(origins=(kept_at(site, token="t", stored="1"),))
+    assert len(site.requests) == asked
+    assert not held.browser.refusals
+
+
+async def test_each_time_only_what_happened_since_the_last_one_is_to_be_merged(rig: Rig, held: HeldBrowser, site: Site):
+    drawer = Drawer(Jar())
+    await held.give_profile(drawer, PROFILE)
+    await held.adopt(session_of(rig))
+    await held.browser.tab.navigate(site.url("/storing"))
+    await held.save_profile(new_id())
+    first = drawer.jar
+    await held.give_profile(drawer, PROFILE)
+    await held.browser.tab.evaluate("localStorage.setItem('more', '2')")
+    await held.save_profile(new_id())
+
+    assert drawer.bases == [Jar(), first]
+    assert drawer.jar == Jar(origins=(kept_at(site, stored="1", more="2"),))
+
+
+async def test_a_profile_that_was_deleted_meanwhile_is_not_made_anew(rig: Rig, held: HeldBrowser, site: Site):
+    drawer = Drawer(Jar(origins=(kept_at(site, token="t"),)))
+    await held.give_profile(drawer, PROFILE)
+    drawer.jar = None
+
+    assert await held.save_profile(new_id()) is None
+    assert drawer.jar is None
+    await held.open((1280, 800))
+    with pytest.raises(MachineFault, match="was deleted"):
+        await held.give_profile(drawer, PROFILE)
+
+
+async def test_a_browser_that_has_gone_or_gives_nothing_leaves_the_profile_as_it_was(
+    rig: Rig, held: HeldBrowser, site: Site
+):
+    full = Jar((Cookie("a", "1", "127.0.0.1"),))
+    drawer = Drawer(full)
+    await held.give_profile(drawer, PROFILE)
+    await held.browser.cdp.send("Storage.clearCookies")
+    empty = await held.save_profile(new_id())
+    held.browser.cdp.post("Browser.close")
+    await held.browser.lost.wait()
+    gone = await held.save_profile(new_id())
+
+    assert (drawer.jar, drawer.bases) == (full, [])
+    for notice in (empty, gone):
+        assert notice is not None
+        assert notice.code == "profile_not_saved"
+
+
+async def test_a_browser_that_is_started_anew_has_no_profile(rig: Rig, held: HeldBrowser):
+    drawer = Drawer(Jar())
+    await held.give_profile(drawer, PROFILE)
+    await held.open((1280, 800))
+
+    assert await held.save_profile(new_id()) is None
+    assert drawer.bases == []
