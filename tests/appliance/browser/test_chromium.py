@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import os
 import socket
 import tempfile
@@ -6,6 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from websockets.asyncio.server import ServerConnection, serve
 
 from appliance.browser.chromium import Chromium, ChromiumOptions, find_chromium
 from appliance.browser.connection import Browser
@@ -145,6 +147,20 @@ async def test_a_killed_chromium_is_noticed_at_once(display: int, tmp_path: Path
 async def test_a_browser_that_does_not_answer_cannot_be_attached() -> None:
     with pytest.raises(BrowserUnavailable, match="does not answer"):
         await Browser.attach("ws://127.0.0.1:9/devtools/browser/x", policy=Policy())
+
+
+async def test_a_browser_that_dies_while_it_is_attached_is_told_once() -> None:
+    async def hang_up(connection: ServerConnection) -> None:
+        await connection.recv()
+
+    untold: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: untold.append(context["message"]))
+    async with serve(hang_up, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        with pytest.raises(BrowserUnavailable, match="could not be attached"):
+            await Browser.attach(f"ws://127.0.0.1:{port}/devtools/browser/x", policy=Policy())
+    gc.collect()
+    assert untold == []
 
 
 def test_the_program_itself_is_preferred_to_debians_script() -> None:
