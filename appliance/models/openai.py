@@ -2,7 +2,7 @@
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from appliance.events import TokenCount
@@ -78,30 +78,47 @@ class OpenAIModel(RemoteModel):
         return await self._ask_once(request, on_text)
 
     async def _ask_once(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        from openai import Timeout  # noqa: PLC0415
+        from openai import AsyncStream, Timeout  # noqa: PLC0415
 
-        create: Any = self._client.responses.create
         # As an extra body it goes out as it is; as arguments the client walks through all of it first, which takes ms.
+        client: Any = self._client
         body = self.body(request)
         timeout = Timeout(self.patience(request), connect=10.0)
         if on_text is None:
-            return self._read(await create(extra_body=body, timeout=timeout), request)
-        async with await create(extra_body=body, timeout=timeout, stream=True) as events:
+            return self._read(await client.responses.create(extra_body=body, timeout=timeout), request)
+        # Events are taken as they come: the client would try each against every kind of event there is.
+        asking = client.post(
+            "/responses",
+            body={**body, "stream": True},
+            options={"timeout": timeout},
+            cast_to=object,
+            stream=True,
+            stream_cls=AsyncStream[object],
+        )
+        async with await asking as events:
             with self.streaming():
                 return await self._read_stream(events, request, on_text)
 
     async def _read_stream(self, events: Any, request: ModelRequest, on_text: OnText) -> Reply:
-        texts: dict[int, str] = {}
+        from openai.types.responses import Response  # noqa: PLC0415
+
+        texts: dict[str, str] = {}
         begun = False
         async for event in events:
-            begun = True
-            if event.type in ("response.output_text.delta", "response.refusal.delta"):
-                texts[event.output_index] = texts.get(event.output_index, "") + event.delta
-                await on_text(event.delta)
-            elif event.type in ("response.completed", "response.incomplete", "response.failed"):
-                return self._read(event.response, request, tuple(texts.values()))
-            elif event.type == "error":
-                raise self.service.failed_inside(event.code or "", event.message or "")
+            if not isinstance(event, dict):
+                raise self.service.unintelligible()
+            begun, told = True, cast("dict[str, Any]", event)
+            kind = told.get("type")
+            if kind in ("response.output_text.delta", "response.refusal.delta"):
+                index, delta = str(told.get("output_index")), str(told.get("delta") or "")
+                texts[index] = texts.get(index, "") + delta
+                await on_text(delta)
+            elif kind in ("response.completed", "response.incomplete", "response.failed"):
+                whole = told.get("response")
+                response = Response.construct(**cast("dict[str, Any]", whole)) if isinstance(whole, dict) else None
+                return self._read(response, request, tuple(texts.values()))
+            elif kind == "error":
+                raise self.service.failed_inside(str(told.get("code") or ""), str(told.get("message") or ""))
         if not begun:
             raise self.service.unintelligible()
         raise self.service.broke_off("the stream ended without its last event")

@@ -1,13 +1,18 @@
+import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 
+from appliance.errors import RunFailed
 from appliance.events import TokenCount
-from appliance.models.base import Message, Text
+from appliance.models.base import Message, Model, OnText, Text
 from appliance.models.openai import OpenAIModel
+from appliance.models.providers import ProviderKeys, find_model, open_model
 from appliance.models.remote import USUAL_CALL
-from appliance.words import Effort
+from appliance.words import Effort, FailureKind
 from tests.appliance.models.asking import GPT, SHAPE, a_request, body_of, opened
 from tests.stand_in import StandIn
 
@@ -128,6 +133,64 @@ async def test_items_that_are_no_message_are_read_over():
     async with StandIn([{"__http__": 200, "body": body}]) as stand_in, opened(GPT, stand_in) as model:
         reply = await model.ask(a_request())
     assert (reply.text, reply.tokens, reply.stop) == ('{"action": []}', TokenCount(input=5), "end")
+
+
+async def test_streamed_events_of_unknown_kinds_are_read_over_and_of_known_ones_parts_may_be_missing():
+    told: list[object] = [
+        {"type": "response.of_next_year", "response": 5},
+        {"type": "response.output_text.delta", "delta": '{"action"'},
+        {"type": "response.output_text.delta", "output_index": [], "delta": None},
+        {"type": "response.output_text.delta", "delta": ": []}"},
+        {"type": "response.completed", "response": {"status": "completed", "usage": {"input_tokens": 5}}},
+    ]
+    pieces: list[str] = []
+    async with serving(told) as keys, asked_at(keys) as model:
+        reply = await model.ask(a_request(), _keep_in(pieces))
+    assert "".join(pieces) == '{"action": []}'
+    assert (reply.text, reply.tokens, reply.stop) == ('{"action": []}', TokenCount(input=5), "end")
+
+
+@pytest.mark.parametrize("last", [5, {"type": "response.completed", "response": "done"}])
+async def test_a_stream_of_something_else_is_not_intelligible(last: object):
+    async with serving([last]) as keys, asked_at(keys) as model:
+        with pytest.raises(RunFailed) as caught:
+            await model.ask(a_request(), _keep_in([]))
+    assert caught.value.failure is FailureKind.PROVIDER_ERROR
+
+
+@asynccontextmanager
+async def serving(events: list[object]) -> AsyncIterator[ProviderKeys]:
+    """Answer every request with a stream of those events."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = next(line for line in head.lower().splitlines() if line.startswith(b"content-length"))
+        await reader.readexactly(int(length.partition(b":")[2]))
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+        writer.writelines(f"data: {json.dumps(event)}\n\n".encode() for event in events)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        yield ProviderKeys(openai_key="k", openai_base_url=f"http://127.0.0.1:{port}/v1")
+
+
+@asynccontextmanager
+async def asked_at(keys: ProviderKeys) -> AsyncIterator[Model]:
+    """The model whose provider these keys name."""
+    model = open_model(find_model(GPT, keys), keys)
+    try:
+        yield model
+    finally:
+        await model.close()
+
+
+def _keep_in(pieces: list[str]) -> OnText:
+    async def keep(text: str) -> None:
+        pieces.append(text)
+
+    return keep
 
 
 async def test_a_try_may_take_90_seconds_and_240_at_high_effort():
