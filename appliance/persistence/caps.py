@@ -39,15 +39,12 @@ async def set_cap(
     if (await transaction.execute(changed.values(values))).rowcount == 0:
         fresh = {"id": new_id(), "scope": scope, "subject_id": subject_id, "period": period, "created_at": now}
         await transaction.execute(insert(caps).values({**fresh, **values}))
-    return await find_cap(transaction, scope, subject_id, period)
+    return await _find(transaction, _is(scope, subject_id), caps.c.period == period)
 
 
-async def find_cap(transaction: Transaction, scope: CapScope, subject_id: UUID | None, period: Period) -> CapRecord:
+async def find_cap(transaction: Transaction, cap_id: UUID) -> CapRecord:
     """Return the cap; raises NotFound when there is none."""
-    row = (await transaction.execute(_named(_is(scope, subject_id), caps.c.period == period))).first()
-    if row is None:
-        raise NotFound("Budget not found")
-    return _to_record(row)
+    return await _find(transaction, caps.c.id == cap_id)
 
 
 async def list_caps(transaction: Transaction) -> tuple[CapRecord, ...]:
@@ -117,6 +114,13 @@ async def add_alert(
     spent, limit = amounts
     values = {"cap_id": cap_id, "window_start": window_start, "percent": mark, "at": utc_now()}
     await transaction.execute(insert(cap_alerts).values({**values, "spent_usd": spent, "limit_usd": limit}))
+
+
+async def _find(transaction: Transaction, *conditions: ColumnElement[bool]) -> CapRecord:
+    row = (await transaction.execute(_named(*conditions))).first()
+    if row is None:
+        raise NotFound("Budget not found")
+    return _to_record(row)
 
 
 async def _require_subject(transaction: Transaction, scope: CapScope, subject_id: UUID | None) -> None:

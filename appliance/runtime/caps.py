@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from appliance.errors import NotFound, RequestInvalid
+from appliance.errors import RequestInvalid
 from appliance.money.caps import Gauge, check_limits, check_raise
 from appliance.money.measuring import measure
 from appliance.persistence import caps as cap_rows
@@ -44,10 +44,8 @@ class Caps:
     async def find_gauge(self, cap_id: UUID) -> Gauge:
         """Return how the cap stands."""
         async with self._database.read() as transaction:
-            found = [cap for cap in await cap_rows.list_caps(transaction) if cap.id == cap_id]
-            if not found:
-                raise NotFound("Budget not found")
-            (gauge,) = await measure(transaction, found, utc_now())
+            cap = await cap_rows.find_cap(transaction, cap_id)
+            (gauge,) = await measure(transaction, (cap,), utc_now())
         return gauge
 
     async def set(self, wish: CapWish) -> Gauge:
