@@ -63,11 +63,6 @@ class Answer:
     is_traced: bool = False
     unseen: int = 0
 
-    @property
-    def is_json(self) -> bool:
-        """Whether the answer is structured."""
-        return self.prose is None
-
 
 def lay_out(output: Any, *, is_structured: bool = False, sources: Sources | None = None) -> Answer | None:
     """Return the answer for a run's output, None when there is none.

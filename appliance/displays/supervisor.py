@@ -109,10 +109,6 @@ class Supervisor:
         answer = cast("list[dict[str, Any]]", await self._call("supervisor.getAllProcessInfo"))
         return tuple(_info(entry) for entry in answer)
 
-    async def shut_down(self) -> None:
-        """Ask supervisord to stop everything and exit; returns before it has."""
-        await self._call("supervisor.shutdown")
-
     async def _wait_while_stopping(self, name: str) -> None:
         """Wait for a stop that somebody else asked for: supervisord can neither repeat it nor start meanwhile."""
         try:

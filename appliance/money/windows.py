@@ -24,10 +24,6 @@ class Window:
     start: datetime
     end: datetime | None
 
-    def holds(self, moment: datetime) -> bool:
-        """Whether the moment, an aware time, lies in it."""
-        return self.start <= moment and (self.end is None or moment < self.end)
-
 
 def read_zone(name: str) -> ZoneInfo:
     """Return the time zone of an IANA name; raises RequestInvalid for one that is none."""

@@ -70,10 +70,6 @@ class Dispatcher:
         """Whether a worker has a run of the session and has not written down its ending."""
         return self._find_worker(session_id) is not None
 
-    def release(self, session_id: UUID) -> bool:
-        """Close the session's parked browser, which takes a moment; returns whether there was one."""
-        return self._parking.release(session_id)
-
     async def stop(self, session_id: UUID, strategy: StopStrategy) -> None:
         """End the session's run if a worker holds it, and return once that is written down.
 

@@ -14,7 +14,7 @@ def test_nothing_delivered_is_no_answer() -> None:
 def test_text_is_markdown_unless_a_schema_was_asked_for() -> None:
     plain = lay_out('{"a": 1}')
     assert plain is not None
-    assert not plain.is_json
+    assert plain.prose is not None
     structured = lay_out('{"a": 1}', is_structured=True)
     assert structured is not None
     assert texts(structured.facts) == [("a", "1")]

@@ -1,4 +1,4 @@
-"""The list of sessions and the page of one: seen, stopped, given the next task."""
+"""The list of sessions and the page of one: seen, paused, stopped, given the next task, done again."""
 
 from typing import Any
 from uuid import UUID

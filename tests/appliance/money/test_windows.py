@@ -29,8 +29,8 @@ def window(period: Period, zone: str, moment: str) -> Window:
 @given(PERIODS, st.sampled_from(ZONES), MOMENTS)
 def test_every_moment_lies_in_its_window_and_windows_leave_no_gap(period: Period, zone: str, moment: datetime) -> None:
     this = window_at(period, ZoneInfo(zone), moment)
-    assert this.holds(moment)
     assert this.end is not None
+    assert this.start <= moment < this.end
     assert window_at(period, ZoneInfo(zone), this.start) == this
     assert window_at(period, ZoneInfo(zone), this.end - timedelta(microseconds=1)) == this
     following = window_at(period, ZoneInfo(zone), this.end)

@@ -1,4 +1,4 @@
-"""The calls on sessions: make or continue, list, get, stop, delete."""
+"""The calls on sessions: make or continue, list, get, pause, resume, stop, delete."""
 
 from dataclasses import dataclass
 from enum import StrEnum
