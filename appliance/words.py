@@ -147,3 +147,12 @@ class UsageGroup(StrEnum):
     KEY = "key"
     PURPOSE = "purpose"
     SESSION = "session"
+
+
+class VersionSource(StrEnum):
+    """What made a version of a profile's jar."""
+
+    SESSION = "session"
+    IMPORT = "import"
+    MERGE = "merge"
+    RESTORE = "restore"

@@ -7,7 +7,18 @@ from typing import Any
 from uuid import UUID
 
 from appliance.events import Charge, FeedEvent, TokenCount
-from appliance.words import CapScope, Effort, Ending, FailureKind, Lifecycle, Period, Role, RunStatus, SessionStatus
+from appliance.words import (
+    CapScope,
+    Effort,
+    Ending,
+    FailureKind,
+    Lifecycle,
+    Period,
+    Role,
+    RunStatus,
+    SessionStatus,
+    VersionSource,
+)
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,7 @@ class SessionRecord:
     allowance_usd: Decimal | None = None
     is_closed: bool = False
     workspace_id: UUID | None = None
+    profile_id: UUID | None = None
 
     @property
     def full_state(self) -> Lifecycle | SessionStatus:
@@ -165,6 +177,55 @@ class WorkspacePage:
 
     workspaces: tuple[WorkspaceRecord, ...]
     total: int
+
+
+@dataclass(frozen=True)
+class ProfileRecord:
+    """A profile of a team; `version` is the number of its jar's newest version, 0 without any."""
+
+    id: UUID
+    team_id: UUID
+    name: str | None
+    user_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    last_used_at: datetime | None = None
+    cookie_domains: tuple[str, ...] = ()
+    version: int = 0
+
+
+@dataclass(frozen=True)
+class ProfilePage:
+    """One page of the profiles, newest first."""
+
+    profiles: tuple[ProfileRecord, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class VersionRecord:
+    """A version of a profile's jar: what made it, what it holds, and how many entries it changed; `size` in bytes."""
+
+    profile_id: UUID
+    number: int
+    source: VersionSource
+    session_id: UUID | None
+    created_at: datetime
+    cookies: int
+    origins: int
+    added: int
+    changed: int
+    removed: int
+    conflicts: int
+    size: int
+
+
+@dataclass(frozen=True)
+class SealedVersion:
+    """What a version holds, sealed: its jar, and the changes and conflicts of the merge that made it."""
+
+    jar: bytes = field(repr=False)
+    merge: bytes = field(repr=False)
 
 
 @dataclass(frozen=True)

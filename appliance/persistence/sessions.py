@@ -49,6 +49,7 @@ class SessionChanges(TypedDict, total=False):
     allowance_usd: Decimal | None
     is_closed: bool
     workspace_id: UUID | None
+    profile_id: UUID | None
     more_steps: int
 
 
@@ -90,6 +91,7 @@ async def add_session(transaction: Transaction, session: SessionRecord) -> None:
             allowance_usd=session.allowance_usd,
             is_closed=session.is_closed,
             workspace_id=session.workspace_id,
+            profile_id=session.profile_id,
             **token_values(session.tokens),
         )
     )
@@ -239,4 +241,5 @@ def _to_record(row: Row[Any], queue_position: int | None) -> SessionRecord:
         allowance_usd=row.allowance_usd,
         is_closed=row.is_closed,
         workspace_id=row.workspace_id,
+        profile_id=row.profile_id,
     )

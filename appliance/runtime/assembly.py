@@ -28,6 +28,7 @@ from appliance.runtime.folders import make_layout, prepare_data_dir
 from appliance.runtime.links import Signer
 from appliance.runtime.pressure import read_stall
 from appliance.runtime.price_list import PriceList
+from appliance.runtime.profiles import Profiles
 from appliance.runtime.recovery import recover
 from appliance.runtime.replays import Replays
 from appliance.runtime.sealing import Seal
@@ -58,6 +59,7 @@ class Appliance:
     caps: Caps
     usage: Usage
     workspaces: Workspaces
+    profiles: Profiles
     provider_keys: ProviderKeys
     signer: Signer
     secret: bytes
@@ -110,6 +112,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             replays=Replays(settings, database, equipment.hub, dispatcher, rules),
             usage=Usage(database),
             workspaces=workspaces,
+            profiles=equipment.profiles,
             provider_keys=equipment.keys,
             signer=Signer(secret),
             secret=secret,
@@ -132,7 +135,7 @@ def make_keys(settings: Settings) -> ProviderKeys:
 
 def make_equipment(settings: Settings, database: Database, secret: bytes) -> Equipment:
     """Return what runs are made with; nothing is started."""
-    layout, hub = make_layout(settings), Hub()
+    layout, hub, seal = make_layout(settings), Hub(), Seal(secret)
     own_ports = {settings.port}
     for base in (settings.bridge_port_base, settings.cdp_port_base):
         own_ports |= set(range(base, base + settings.max_concurrent_sessions))
@@ -146,7 +149,8 @@ def make_equipment(settings: Settings, database: Database, secret: bytes) -> Equ
         policy=Policy(
             own_ports=frozenset(own_ports), private_allowed=settings.browse_private, own_pages=_own_pages(settings)
         ),
-        seal=Seal(secret),
+        seal=seal,
+        profiles=Profiles(database, seal),
         sandboxes=make_sandboxes(settings),
         treasury=Treasury(database),
         prices=PriceList(database),

@@ -98,6 +98,7 @@ def _take_over(wish: SessionWish) -> SessionChanges:
         "allowed_domains": None if wish.allowed_domains is None else _read_domains(wish.allowed_domains),
         "warnings": wish.warnings or None,
         "workspace_id": wish.workspace_id,
+        "profile_id": wish.profile_id,
     }
     return cast("SessionChanges", {name: value for name, value in said.items() if value is not None})
 

@@ -10,6 +10,7 @@ from appliance.feed.writer import Feed
 from appliance.models.providers import ProviderKeys
 from appliance.persistence.database import Database
 from appliance.runtime.price_list import PriceList
+from appliance.runtime.profiles import Profiles
 from appliance.runtime.sealing import Seal
 from appliance.runtime.treasury import Treasury
 from appliance.settings import Settings
@@ -31,6 +32,7 @@ class Equipment:
     keys: ProviderKeys
     policy: Policy
     seal: Seal
+    profiles: Profiles
     sandboxes: Sandboxes
     treasury: Treasury
     prices: PriceList

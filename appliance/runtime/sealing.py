@@ -35,6 +35,22 @@ class Seal:
                 "send sensitiveData again."
             ) from error
 
+    def close_bytes(self, data: bytes) -> bytes:
+        """Return the bytes in a form that says nothing to those without the secret."""
+        return self._keys.encrypt(data)
+
+    def open_bytes(self, data: bytes) -> bytes:
+        """Return the bytes that `close_bytes` sealed; raises MachineFault when the secret is another one by now."""
+        from cryptography.fernet import InvalidToken  # noqa: PLC0415 - as below
+
+        try:
+            return self._keys.decrypt(data)
+        except InvalidToken as error:
+            raise MachineFault(
+                "The profile cannot be opened, since SECRET_KEY is another one than when it was kept; start with that "
+                "one, or import the profile again."
+            ) from error
+
     @cached_property
     def _keys(self) -> "MultiFernet":
         # A library of several megabytes that most instances never need.

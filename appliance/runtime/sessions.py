@@ -18,6 +18,7 @@ from appliance.persistence import sessions as session_rows
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.ids import new_id
+from appliance.persistence.profiles import find_profile
 from appliance.persistence.records import EventPage, Payer, RunRecord, SessionPage, SessionRecord
 from appliance.persistence.sessions import SessionChanges
 from appliance.persistence.teams import choose_payer
@@ -69,7 +70,7 @@ class Sessions:
 
         async def write(transaction: Transaction) -> None:
             payer = await choose_payer(transaction, wish.payer)
-            await _require_workspace(transaction, wish, payer)
+            await _require_belongings(transaction, wish, payer)
             await session_rows.add_session(transaction, replace(fresh, team_id=payer.team_id))
             if wish.task is not None:
                 await _queue_run(transaction, fresh.id, wish, fresh.model, payer)
@@ -174,7 +175,7 @@ class Sessions:
             session = await session_rows.find_session(transaction, session_id)
             is_first = await _require_free(transaction, session) is None
             paying = await choose_payer(transaction, payer)
-            await _require_workspace(transaction, wish, paying)
+            await _require_belongings(transaction, wish, paying)
             title = {} if session.title else {"title": make_title(wish.task or "")}
             money = top_up(session, changes, is_first=is_first)
             updates: dict[str, Any] = {**_BLANK_RESULT, **changes, **title, **money}
@@ -225,10 +226,12 @@ async def _queue_run(transaction: Transaction, session_id: UUID, wish: SessionWi
     await write_event(transaction, session_id, run.id, TaskGiven(task=run.task, model=model))
 
 
-async def _require_workspace(transaction: Transaction, wish: SessionWish, payer: Payer) -> None:
-    """Raise NotFound for a workspace that is not there or is another team's."""
+async def _require_belongings(transaction: Transaction, wish: SessionWish, payer: Payer) -> None:
+    """Raise NotFound for a workspace or profile that is not there or is another team's."""
     if wish.workspace_id is not None:
         await find_workspace(transaction, wish.workspace_id, payer.team_id)
+    if wish.profile_id is not None:
+        await find_profile(transaction, wish.profile_id, payer.team_id)
 
 
 async def _require_free(transaction: Transaction, session: SessionRecord) -> RunRecord | None:

@@ -40,3 +40,4 @@ class SessionWish:
     warnings: tuple[FieldWarning, ...] = ()
     payer: Payer | None = None
     workspace_id: UUID | None = None
+    profile_id: UUID | None = None

@@ -8,6 +8,7 @@ from appliance.persistence.tables.ledger import ledger
 from appliance.persistence.tables.members import members
 from appliance.persistence.tables.prices import prices
 from appliance.persistence.tables.processes import processes
+from appliance.persistence.tables.profiles import profile_versions, profiles
 from appliance.persistence.tables.runs import runs
 from appliance.persistence.tables.sessions import sessions
 from appliance.persistence.tables.steps import steps
@@ -25,6 +26,8 @@ __all__ = [
     "metadata",
     "prices",
     "processes",
+    "profile_versions",
+    "profiles",
     "runs",
     "sessions",
     "steps",

@@ -45,6 +45,7 @@ sessions = Table(
     Column("deleted_at", Moment),
     Column("team_id", Uuid),
     Column("workspace_id", Uuid),
+    Column("profile_id", Uuid),
     Column("lifecycle", Word(Lifecycle)),
     Column("allowance_usd", ExactDecimal),
     Column("is_closed", Boolean, nullable=False, server_default="0"),

@@ -90,6 +90,7 @@ class Renderer:
             allowed_domains=list(session.allowed_domains),
             keep_alive=session.keep_alive,
             workspace_id=session.workspace_id,
+            profile_id=session.profile_id,
             max_cost_usd=None if session.max_cost_usd is None else format_amount(session.max_cost_usd),
             total_input_tokens=session.tokens.input + session.tokens.cache_read + session.tokens.cache_write,
             total_output_tokens=session.tokens.output,

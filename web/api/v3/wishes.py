@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast, get_args
 
 from msgspec import UNSET
 
-from appliance.errors import NotFound, RequestInvalid
+from appliance.errors import RequestInvalid
 from appliance.persistence.records import FieldWarning, Payer
 from appliance.runtime.wishes import SessionWish, ThinkingLevel
 from appliance.words import Effort, StopStrategy
@@ -29,10 +29,7 @@ _INERT: Mapping[str, str] = {
 
 
 def read_wish(request: RunTaskRequest, payer: Payer | None = None) -> SessionWish:
-    """Return what is asked for and who pays.
-
-    Raises RequestInvalid naming a field, NotFound for an unknown profile.
-    """
+    """Return what is asked for and who pays; raises RequestInvalid naming a field."""
     _refuse_what_is_missing_here(request)
     level = _read_thinking_level(request)
     return SessionWish(
@@ -55,6 +52,7 @@ def read_wish(request: RunTaskRequest, payer: Payer | None = None) -> SessionWis
         warnings=_list_warnings(request),
         payer=payer,
         workspace_id=request.workspace_id,
+        profile_id=request.profile_id,
     )
 
 
@@ -67,8 +65,6 @@ def read_strategy(request: StopRequest | None) -> StopStrategy:
 
 def _refuse_what_is_missing_here(request: RunTaskRequest) -> None:
     """Refuse what would change the result if it were silently left out."""
-    if request.profile_id is not None:
-        raise NotFound("Profile not found")
     refusals: tuple[tuple[str, Any, str], ...] = (
         ("cacheScript", request.cache_script, "Scripts are not cached here; leave cacheScript out."),
         ("codeMode", request.code_mode, "The agent returns answers, not code, here; leave codeMode out."),
