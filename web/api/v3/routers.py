@@ -13,6 +13,18 @@ from web.api.v3.billing import get_account
 from web.api.v3.budgets import list_budgets, raise_budget, remove_budget, set_budget
 from web.api.v3.files import list_session_files
 from web.api.v3.messages import list_messages, stream_messages
+from web.api.v3.profile_jars import (
+    compare_profile_versions,
+    export_profiles,
+    get_profile_merge,
+    get_storage_state,
+    import_profiles,
+    list_profile_versions,
+    merge_profiles,
+    put_storage_state,
+    restore_profile_version,
+)
+from web.api.v3.profiles import create_profile, delete_profile, get_profile, list_profiles, update_profile
 from web.api.v3.records import export_session, get_animation, get_history, replay_session
 from web.api.v3.renderings import Renderer
 from web.api.v3.sessions import (
@@ -69,6 +81,20 @@ _HANDLERS = (
     upload_workspace_files,
     delete_workspace_file,
     get_workspace_size,
+    create_profile,
+    list_profiles,
+    get_profile,
+    update_profile,
+    delete_profile,
+    put_storage_state,
+    get_storage_state,
+    import_profiles,
+    export_profiles,
+    list_profile_versions,
+    get_profile_merge,
+    compare_profile_versions,
+    restore_profile_version,
+    merge_profiles,
 )
 _METHODS: list[Method] = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -89,6 +115,7 @@ def v3_routers(appliance: Appliance, renderer: Renderer, gate: KeyGate) -> list[
                 "caps": Provide(lambda: appliance.caps, sync_to_thread=False),
                 "usage": Provide(lambda: appliance.usage, sync_to_thread=False),
                 "workspaces": Provide(lambda: appliance.workspaces, sync_to_thread=False),
+                "profiles": Provide(lambda: appliance.profiles, sync_to_thread=False),
                 "database": Provide(lambda: appliance.database, sync_to_thread=False),
                 "hub": Provide(lambda: appliance.hub, sync_to_thread=False),
                 "own_settings": Provide(lambda: appliance.settings, sync_to_thread=False),
