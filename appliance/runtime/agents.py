@@ -69,6 +69,7 @@ def assign(
         run=str(run.id),
         replays=None if run.replays is None else str(run.replays.run_id),
         is_reviewed=is_reviewed,
+        keeps_logins=session.profile_id is not None,
     )
 
 

@@ -4,7 +4,7 @@ Whatever goes wrong with taking it back, the profile stays as it was, and the fe
 """
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 from uuid import UUID
 
@@ -15,21 +15,13 @@ from appliance.browser.storage.in_use import Captured, StorageInUse
 from appliance.errors import CaptureFailed, MachineFault, NotFound, PilothouseError
 from appliance.events import Notice
 from appliance.profiles.jar import Jar
+from appliance.runtime.profiles import CheckedOut
 
 SAVE_CAP = 8.0
 """Seconds that taking a profile back from its browser may take."""
 MOST_NAMED = 5
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True)
-class CheckedOut:
-    """The jar of a profile's version, as a session works with it."""
-
-    profile_id: UUID
-    version: int
-    jar: Jar
 
 
 class ProfileStore(Protocol):

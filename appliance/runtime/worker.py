@@ -263,6 +263,9 @@ class Worker:
         laps.mark("browser")
         await held.adopt(session)
         laps.mark("adoption")
+        if session.profile_id is not None:
+            await held.give_profile(equipment.profiles, session.profile_id)
+            laps.mark("profile")
         if self._memory is not None and held.browser is not before:
             self._memory = self._memory.in_another_browser()
         model = await opening
@@ -365,8 +368,6 @@ class Worker:
         if self._tally is not None:
             agent = self._agent
             self._settlement.charge(self._tally, lambda: () if agent is None else agent.charges)
-        # Before the ending is written: who waits for it may begin the next session on the profile.
-        await self._held.settle_profile(session.id, self.run.id)
         # Before the ending is written: who waits for it may begin the next session on the profile.
         await self._held.settle_profile(session.id, self.run.id)
         is_kept = self._may_stay(session)

@@ -13,7 +13,7 @@ from appliance.persistence.records import SessionRecord
 from appliance.profiles.jar import Cookie, Jar, Origin
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.held import HeldBrowser
-from appliance.runtime.profile_use import CheckedOut
+from appliance.runtime.profiles import CheckedOut
 from appliance.words import SessionStatus
 from tests.appliance.runtime.rig import Rig, open_rig
 from tests.site import Site
@@ -137,3 +137,20 @@ async def test_a_browser_that_is_started_anew_has_no_profile(rig: Rig, held: Hel
 
     assert await held.save_profile(new_id()) is None
     assert drawer.bases == []
+
+
+async def test_what_a_session_leaves_in_its_profile_the_next_one_finds(rig: Rig, site: Site):
+    profiles = rig.equipment.profiles
+    profile = await profiles.create("shared", None, None)
+    opening = [{"navigate": {"url": site.url("/sign-in")}}, {"done": {"text": "Done.", "success": True}}]
+    await rig.run("RUN-profilein Sign in.", opening, profile_id=profile.id)
+    left = await profiles.read_jar(profile.id, None)
+
+    looking = [{"navigate": {"url": site.url("/account")}}, {"done": {"text": "Done.", "success": True}}]
+    await rig.run("RUN-profilelook Look.", looking, profile_id=profile.id)
+
+    assert [(one.name, one.value) for one in left.cookies] == [("member", "ada")]
+    assert left.origins == (kept_at(site, member="ada"),)
+    seen = next(step.text for step in reversed(rig.stand_in.steps) if step.marker == "RUN-profilelook")
+    assert "The server knows ada." in seen
+    assert "The page knows ada." in seen
