@@ -50,6 +50,7 @@ class HeldBrowser:
         self._relay: Relay | None = None
         self._scripts: asyncio.Task[Sandbox | None] | None = None
         self._profile: ProfileUse | None = None
+        self._given: tuple[ProfileStore, UUID] | None = None
 
     @property
     def browser(self) -> Browser:
@@ -88,8 +89,8 @@ class HeldBrowser:
     async def adopt(self, session: SessionRecord) -> None:
         """Work for this session: in its allowed domains only, and with its folder for downloads.
 
-        A browser that dies as it is taken over is started anew, so that what it is to hold is put in afterwards. The
-        folder must be there. Raises BrowserLost, or what `open` raises.
+        A browser that dies as it is taken over is started anew and given its profile again. The folder must be there.
+        Raises BrowserLost, or what `open` and `give_profile` raise.
         """
         self._equipment.pool.rest(self.slot, is_resting=False)
         try:
@@ -98,6 +99,8 @@ class HeldBrowser:
             log.warning("the browser ended as it was taken over; it is started anew", slot=self.slot.number)
             await self._undo_all()
             await self.open(self._screen, self._hidden)
+            if self._given is not None:
+                await self.give_profile(*self._given)
             await self._take_on(session)
 
     async def _take_on(self, session: SessionRecord) -> None:
@@ -112,6 +115,7 @@ class HeldBrowser:
 
         Raises BrowserLost; MachineFault when the profile was deleted.
         """
+        self._given = (store, profile_id)
         if self._profile is None:
             self._profile = await ProfileUse.begin(store, profile_id, self.browser)
 
