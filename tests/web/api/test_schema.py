@@ -39,6 +39,16 @@ def test_the_document_describes_the_calls_once_with_their_key(server: RunningSer
         "/v3/workspaces/{workspace_id}/files",
         "/v3/workspaces/{workspace_id}/files/upload",
         "/v3/workspaces/{workspace_id}/size",
+        "/v3/profiles",
+        "/v3/profiles/export",
+        "/v3/profiles/import",
+        "/v3/profiles/{profile_id}",
+        "/v3/profiles/{profile_id}/compare",
+        "/v3/profiles/{profile_id}/merge",
+        "/v3/profiles/{profile_id}/merges",
+        "/v3/profiles/{profile_id}/merges/{number}",
+        "/v3/profiles/{profile_id}/merges/{number}/restore",
+        "/v3/profiles/{profile_id}/storage-state",
     }
     assert document["components"]["securitySchemes"]["apiKey"]["name"] == "X-Browser-Use-API-Key"
     create = document["paths"]["/v3/sessions"]["post"]
