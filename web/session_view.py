@@ -38,7 +38,7 @@ class SessionView:
     @property
     def phase(self) -> Phase:
         """Where the session stands: it waits for a slot, works, may be given a task, or is over."""
-        if self.session.status.is_final:
+        if self.session.status.is_final and not self.session.takes_tasks:
             return "ended"
         if self.run is None or self.run.status is RunStatus.ENDED:
             return "resting"

@@ -87,6 +87,17 @@ class SessionRecord:
     profile_id: UUID | None = None
 
     @property
+    def takes_tasks(self) -> bool:
+        """Whether it may be given a task once none is at work.
+
+        One that is kept alive is a conversation, which goes on after its browser is gone, until it is stopped on
+        purpose.
+        """
+        if self.is_closed or self.lifecycle is Lifecycle.EXPIRED:
+            return False
+        return self.keep_alive or not self.status.is_final
+
+    @property
     def full_state(self) -> Lifecycle | SessionStatus:
         """Where the session is, by its full word."""
         return Lifecycle.QUEUED if self.queue_position is not None else self.lifecycle or self.status

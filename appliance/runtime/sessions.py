@@ -235,15 +235,8 @@ async def _require_belongings(transaction: Transaction, wish: SessionWish, payer
 
 
 async def _require_free(transaction: Transaction, session: SessionRecord) -> RunRecord | None:
-    """Return the session's latest run, if any; raises Conflict unless it can take a task now.
-
-    One that is kept alive is a conversation, which goes on after its browser is gone, until it is stopped on purpose.
-    """
-    if (
-        session.is_closed
-        or session.lifecycle is Lifecycle.EXPIRED
-        or not (session.keep_alive or not session.status.is_final)
-    ):
+    """Return the session's latest run, if any; raises Conflict unless it can take a task now."""
+    if not session.takes_tasks:
         state = session.lifecycle or session.status
         raise Conflict(f"The session has ended ({state}) and takes no more tasks; make a new one.")
     latest = await run_rows.find_latest_run(transaction, session.id)

@@ -1,5 +1,6 @@
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from appliance.words import Ending, FailureKind, ReceiptStatus, RunStatus, SessionStatus
@@ -123,6 +124,21 @@ def test_an_open_session_takes_its_next_task(eva: Visitor, server: RunningServer
     expect(eva.page.locator(".row-task")).to_have_count(2)
     expect(eva.page.locator(".row-task").last).to_contain_text("And on Sundays?")
     expect(eva.page.locator(".answer")).to_have_count(0)
+
+
+@pytest.mark.parametrize("failure", [None, FailureKind.PROVIDER_RATE_LIMIT])
+def test_a_conversation_takes_its_next_task_however_the_one_before_ended(
+    eva: Visitor, server: RunningServer, failure: FailureKind | None
+) -> None:
+    run = feed_session(server, "Find the hours", keep_alive=True)
+    run.fail(failure, "It did not get there.")
+    eva.open(run.path)
+    eva.page.get_by_label("Next task for this session").fill("And on Sundays?")
+    eva.page.get_by_role("button", name="Send").click()
+    expect(eva.page.locator(".row-task")).to_have_count(2)
+    server.do(lambda: server.appliance.sessions.stop(run.id))
+    eva.open(run.path)
+    expect(eva.page.get_by_label("Next task for this session")).to_be_hidden()
 
 
 def test_the_feed_keeps_to_its_end_until_somebody_reads_further_up(eva: Visitor, server: RunningServer) -> None:
