@@ -333,20 +333,12 @@ class Browser:
 
     async def _set_up(self) -> None:
         intercepting = self.gate.open()
-        directing = asyncio.ensure_future(self.downloads.open())
         pages = [{"type": "page"}]
         self.cdp.post("Target.setDiscoverTargets", {"discover": True, "filter": pages})
-        try:
-            await self.cdp.send(
-                "Target.setAutoAttach",
-                # New tabs wait until they are set up, so that nothing of them is missed.
-                {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": pages},
-            )
-        finally:
-            # Where the browser is gone this says so, too, and nobody else would listen.
-            await asyncio.gather(directing, return_exceptions=True)
+        # New tabs wait until they are set up, so that nothing of them is missed.
+        attaching = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": pages}
+        await asyncio.gather(self.cdp.send("Target.setAutoAttach", attaching), self.downloads.open())
         await intercepting
-        directing.result()
         if not self.tabs:
             self.tabs.current = await self.tabs.create()
         self.tabs.opened = 0
