@@ -24,6 +24,9 @@ from appliance.workspaces.sandbox import Sandbox
 SCREEN = (1920, 1080)
 """Width and height in pixels of a display whose session asks for no other."""
 
+CHROMIUM = "chromium"
+"""The phase after which Chromium runs."""
+
 log = structlog.get_logger()
 
 
@@ -68,8 +71,8 @@ class HeldBrowser:
         """Return once there is a living browser on a display of `screen` pixels, width and height.
 
         One that is there or just being started is taken as it is, if it fits; otherwise it is started anew, also when
-        its pages may show a secret that is not `hidden` any more. Where the display ends under the start, there is one
-        more on a fresh one. Raises BrowserUnavailable or another MachineFault; what was begun is undone by `close`.
+        its pages may show a secret that is not `hidden` any more. Where display or Chromium ends under the start, there
+        is one start more. Raises BrowserUnavailable or another MachineFault; what was begun is undone by `close`.
         """
         is_there = self.is_usable or self._is_opening
         fits = self._screen == screen and self._hidden <= hidden
@@ -79,10 +82,11 @@ class HeldBrowser:
             await self._start()
         try:
             await self._started()
-        except BrowserUnavailable:
-            if await self._equipment.pool.is_display_up(self.slot):
+        except (BrowserUnavailable, BrowserLost) as error:
+            had_started = CHROMIUM in self.laps.times
+            if not had_started and await self._equipment.pool.is_display_up(self.slot):
                 raise
-            log.warning("the display ended while the browser started; both are started anew", slot=self.slot.number)
+            log.warning("a browser ended under its start and is started anew", slot=self.slot.number, reason=str(error))
             await self._start()
             await self._started()
 
@@ -186,6 +190,6 @@ class HeldBrowser:
         laps.mark("display")
         relay = self._relay = await undo.enter_async_context(way_out(equipment))
         chromium = await undo.enter_async_context(chromium_on(equipment, slot, self._screen, folder, relay))
-        laps.mark("chromium")
+        laps.mark(CHROMIUM)
         self._browser = await undo.enter_async_context(attached(slot, self._screen, chromium, relay))
         laps.mark("attach")

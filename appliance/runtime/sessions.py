@@ -133,6 +133,9 @@ class Sessions:
             write = partial(_stop_idle, session_id=session_id, strategy=strategy, is_held=is_held)
             if await self._database.writer.submit(write):
                 break
+        if strategy is StopStrategy.SESSION:
+            # Of a run that came to its end in between, the browser was parked after the first time.
+            await self._dispatcher.stop(session_id, strategy)
         return await self._announce(session_id)
 
     async def pause(self, session_id: UUID) -> SessionRecord:

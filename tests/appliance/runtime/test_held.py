@@ -73,6 +73,22 @@ async def test_a_display_that_ends_under_the_start_is_started_anew_with_the_brow
         await held.close()
 
 
+async def test_a_browser_that_is_killed_before_it_is_attached_is_started_anew(tmp_path: Path, database: Database):
+    program = tmp_path / "chromium"
+    killing = 'case "$line" in "DevTools listening"*) kill -KILL -$$;; esac'
+    reading = f'while read -r line; do echo "$line" >&2; {killing}; done'
+    first = f'{{ touch {tmp_path}/killed; {find_chromium()} "$@" 2>&1 | {reading}; exit 1; }}'
+    write_script(program, f'[ -e {tmp_path}/killed ] || {first}; exec {find_chromium()} "$@"')
+    async with open_rig(tmp_path, database, chromium_path=str(program)) as rig:
+        slot = rig.equipment.pool.try_lease()
+        assert slot is not None
+        held = HeldBrowser(rig.equipment, slot)
+        await held.open()
+        assert held.is_usable
+        assert (tmp_path / "killed").exists()
+        await held.close()
+
+
 async def test_a_browser_is_closed_in_the_middle_of_its_start(rig: Rig, held: HeldBrowser):
     starting = asyncio.create_task(held.open())
     await rig.eventually(lambda: rig.displays() or starting.done())
