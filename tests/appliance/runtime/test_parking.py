@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from structlog.testing import capture_logs
@@ -34,6 +34,16 @@ def rig_with(tmp_path: Path, database: Database) -> OpenRig:
         return open_rig(tmp_path, database, **settings)
 
     return make
+
+
+async def _queue(rig: Rig, *tasks: tuple[UUID, str]) -> None:
+    """Write the waiting runs at once, so that the dispatcher sees all or none."""
+
+    async def write(transaction: Transaction) -> None:
+        for session_id, task in tasks:
+            await add_run(transaction, session_id, task=task, model="house-model")
+
+    await rig.equipment.database.writer.submit(write)
 
 
 async def _state(rig: Rig, session: Any) -> tuple[SessionStatus, Lifecycle | None]:
@@ -139,11 +149,7 @@ async def test_a_follow_up_does_not_overtake_an_older_run_whose_slot_its_browser
     rig.stand_in.add("RUN-older", [DONE])
     rig.stand_in.add("RUN-newer", [DONE])
 
-    async def queue_both(transaction: Transaction) -> None:
-        await add_run(transaction, other.id, task="RUN-older Go.", model="house-model")
-        await add_run(transaction, kept.id, task="RUN-newer Go on.", model="house-model")
-
-    await rig.equipment.database.writer.submit(queue_both)
+    await _queue(rig, (other.id, "RUN-older Go."), (kept.id, "RUN-newer Go on."))
     rig.dispatcher.wake()
     await rig.ended(other)
     await rig.ended(kept)
@@ -158,11 +164,12 @@ async def test_a_follow_up_keeps_its_browser_where_another_one_can_give_way(rig_
         first = await rig.run("RUN-first Go.", [DONE], keep_alive=True)
         second = await rig.run("RUN-second Go.", [DONE], keep_alive=True)
         slot = rig.dispatcher.find_slot(first.id)
-        other, again = await asyncio.gather(
-            rig.create("RUN-third Go.", [DONE]), rig.create("RUN-first Go on.", session_id=first.id)
-        )
+        other = await rig.sessions.create(SessionWish(model="house-model"))
+        rig.stand_in.add("RUN-third", [DONE])
+        await _queue(rig, (other.id, "RUN-third Go."), (first.id, "RUN-first Go on."))
+        rig.dispatcher.wake()
         await rig.ended(other)
-        await rig.ended(again)
+        await rig.ended(first)
         assert rig.dispatcher.find_slot(first.id) == slot
         assert "gave_way" in await rig.notices(second)
 

@@ -135,7 +135,7 @@ def test_bad_input_has_a_clear_outcome_and_changes_nothing(http: httpx.Client) -
     assert http.post("/v3/profiles", json={"userId": "n" * 256}).status_code == 422
 
 
-@pytest.mark.parametrize("profile", ["nonsense", "%00", "..", "0", str(uuid4())])
+@pytest.mark.parametrize("profile", ["nonsense", "%00", "..", "0", "b8fa9fc4-123e-46d1-a5dc-78cd4ba020bb"])
 def test_an_unknown_or_malformed_id_is_never_a_fault_of_the_server(http: httpx.Client, profile: str) -> None:
     for method, path in (
         ("GET", ""),
