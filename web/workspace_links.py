@@ -64,9 +64,12 @@ def workspace_links_router(workspaces: Workspaces, signer: Signer) -> Router:
         if request.headers.get("Content-Length", str(size)) != str(size):
             raise RequestInvalid(f"{size} bytes were announced for this file; send them all and no more.", "body")
         workspace = await workspaces.open(workspace_id, None)
-        with await asyncio.to_thread(workspace.begin, path, size) as arrival:
+        arrival = await asyncio.to_thread(workspace.begin, path, size)
+        try:
             await _take_in(arrival, request.stream())
             await asyncio.to_thread(arrival.finish)
+        finally:
+            await asyncio.to_thread(arrival.close)
         return Response(None, status_code=200)
 
     return Router("/files/workspaces", route_handlers=[send_file, take_file], include_in_schema=False)

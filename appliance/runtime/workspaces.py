@@ -1,6 +1,8 @@
 """What can be done with workspaces: made, looked at, renamed, deleted, and their files read and written."""
 
 import asyncio
+import re
+import shutil
 from pathlib import Path
 from uuid import UUID
 
@@ -13,6 +15,9 @@ from appliance.settings import Settings
 from appliance.workspaces.workspace import Workspace
 
 LONGEST_NAME = 100
+
+_OURS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\.[0-9a-f-]{36}-[0-9a-f]{32}")
+"""The name of a workspace's folder, or of one that is being deleted."""
 
 
 class Workspaces:
@@ -30,7 +35,9 @@ class Workspaces:
             owner = team_id or (await find_first_team(transaction)).id
             return await rows.add_workspace(transaction, owner, name)
 
-        return await self._database.writer.submit(write)
+        made = await self._database.writer.submit(write)
+        await asyncio.to_thread(files_of(self._settings, made.id).make)
+        return made
 
     async def list_page(self, page: int, page_size: int, team_id: UUID | None) -> WorkspacePage:
         """Return one page, newest first; a page past the end is empty."""
@@ -63,17 +70,21 @@ class Workspaces:
     async def open(self, workspace_id: UUID, team_id: UUID | None) -> Workspace:
         """Return the files of a workspace that is there."""
         await self.find(workspace_id, team_id)
-        return files_of(self._settings, workspace_id)
+        workspace = files_of(self._settings, workspace_id)
+        await asyncio.to_thread(workspace.make)
+        return workspace
 
     async def sweep(self) -> None:
-        """Delete folders whose workspace is gone, as after a crash between deleting the one and the other."""
+        """Delete what a crash has left: folders whose workspace is gone, and files that were on their way."""
         async with self._database.read() as transaction:
             known = {str(workspace_id) for workspace_id in await rows.list_workspace_ids(transaction)}
 
         def clear() -> None:
             for folder in _root(self._settings).glob("*"):
-                if folder.name not in known:
-                    Workspace(folder, 0).destroy()
+                if folder.name in known:
+                    Workspace(folder, 0).forget_arrivals()
+                elif _OURS.fullmatch(folder.name) and not folder.is_symlink():
+                    shutil.rmtree(folder, ignore_errors=True)
 
         await asyncio.to_thread(clear)
 

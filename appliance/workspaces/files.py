@@ -4,16 +4,19 @@ A name that the scratchpad has stays there, as todo.md does. Every other name is
 the session and may lie in folders.
 """
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
-from appliance.errors import ActionFailed, RequestRefused
+from appliance.errors import ActionFailed, MachineFault, RequestRefused
 from appliance.filenames import clean_name, next_name
 from appliance.workspaces.scratchpad import MAX_FILE_BYTES, FileEntry, Saved, Scratchpad, decode, encode, text_name
-from appliance.workspaces.workspace import StoredFile, Workspace
+from appliance.workspaces.workspace import StoredFile, Workspace, clean_path
 
 MOST_TOLD = 40
 """Files of the workspace that a description names."""
+
+_SEEN_SECONDS = 5.0
 
 
 class Files:
@@ -22,20 +25,21 @@ class Files:
     def __init__(self, scratchpad: Scratchpad, workspace: Workspace | None = None) -> None:
         self._scratchpad = scratchpad
         self._workspace = workspace
+        self._seen: tuple[float, tuple[StoredFile, ...]] | None = None
 
     def write(self, name: str, text: str) -> Saved:
         """Write the text as the whole file."""
         if (workspace := self._place_of(name)) is None:
             return self._scratchpad.write(name, text)
-        path = _path(name, text_name)
-        return _put(workspace, path, encode(path, self._scratchpad.clean(text)))
+        path = self._path(name, text_name)
+        return self._put(workspace, path, encode(path, self._scratchpad.clean(text)))
 
     def append(self, name: str, text: str) -> Saved:
         """Add the text at the end of a file, which is made when missing."""
         if self._place_of(name) is None:
             return self._scratchpad.append(name, text)
-        path = _path(name, text_name)
-        before = self.read(path) if self._has(path) else ""
+        path = self._path(name, text_name)
+        before = self.read(path) if self._is_there(path) else ""
         if path.endswith(".csv") and before and not before.endswith("\n"):
             before += "\n"
         return self.write(path, before + text)
@@ -54,7 +58,7 @@ class Files:
         """Write the bytes as the whole file."""
         if (workspace := self._place_of(name)) is None:
             return self._scratchpad.write_bytes(name, data)
-        return _put(workspace, _path(name, clean_name), data)
+        return self._put(workspace, self._path(name, clean_name), data)
 
     def read(self, name: str) -> str:
         """Return the text of a file."""
@@ -66,7 +70,7 @@ class Files:
     def path_of(self, name: str) -> Path:
         """Return where an existing file lies."""
         workspace = self._place_of(name)
-        if workspace is not None and (path := self._find(workspace, name)) is not None:
+        if workspace is not None and (path := _locate(workspace, self._path(name, clean_name))) is not None:
             return path
         if workspace is None or not (kept := self._listed()):
             return self._scratchpad.path_of(name)
@@ -97,34 +101,41 @@ class Files:
             return None
         return self._workspace
 
-    def _has(self, path: str) -> bool:
-        return any(file.path == path for file in self._listed())
+    def _is_there(self, path: str) -> bool:
+        return self._workspace is not None and _locate(self._workspace, path) is not None
 
     def _listed(self) -> tuple[StoredFile, ...]:
-        return () if self._workspace is None else self._workspace.list_files()
+        """Return the files of the workspace as they were a moment ago: each step is told of them."""
+        if self._workspace is None:
+            return ()
+        now = time.monotonic()
+        if self._seen is None or now - self._seen[0] > _SEEN_SECONDS:
+            self._seen = (now, self._workspace.list_files())
+        return self._seen[1]
 
-    def _find(self, workspace: Workspace, name: str) -> Path | None:
-        for path in (name, _path(name, clean_name)):
-            try:
-                return workspace.locate(path)
-            except RequestRefused:
-                continue
-        return None
+    def _path(self, name: str, clean: Callable[[str], str]) -> str:
+        """Return the path that a name stands for: of the file that has it as it is, else one of plain names.
+
+        In that, a leading slash and parts that lead up are left out.
+        """
+        if self._is_there(name):
+            return clean_path(name)
+        *folders, last = [part for part in name.split("/") if part.strip(". ")] or [name]
+        return "/".join([*map(clean_name, folders), clean(last)])
+
+    def _put(self, workspace: Workspace, path: str, data: bytes) -> Saved:
+        self._seen = None
+        try:
+            with workspace.begin(path, len(data)) as arrival:
+                arrival.write(data)
+                arrival.finish()
+        except (RequestRefused, MachineFault) as error:
+            raise ActionFailed(error.message) from error
+        return Saved(path, len(data))
 
 
-def _path(name: str, clean: Callable[[str], str]) -> str:
-    """Return a path whose folders and name are plain; a leading slash and parts that lead up are left out."""
-    *folders, last = [part for part in name.split("/") if part.strip(". ")] or [name]
-    return "/".join([*map(clean_name, folders), clean(last)])
-
-
-def _put(workspace: Workspace, path: str, data: bytes) -> Saved:
+def _locate(workspace: Workspace, path: str) -> Path | None:
     try:
-        with workspace.begin(path, len(data)) as arrival:
-            arrival.write(data)
-            arrival.finish()
-    except RequestRefused as error:
-        raise ActionFailed(error.message) from error
-    except OSError as error:
-        raise ActionFailed(f"{path} could not be written ({error.strerror}).") from error
-    return Saved(path, len(data))
+        return workspace.locate(path)
+    except RequestRefused:
+        return None

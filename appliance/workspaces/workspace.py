@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import BinaryIO, Self
 from uuid import uuid4
 
-from appliance.errors import NotFound, RequestInvalid, StorageFull
+from appliance.errors import MachineFault, NotFound, RequestInvalid, StorageFull
 
 MAX_PATH_BYTES = 1_000
 MAX_NAME_BYTES = 255
 MAX_DEPTH = 32
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_SUCH_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EISDIR)
 
 
@@ -34,13 +35,22 @@ class StoredFile:
 class Workspace:
     """The files below `root`/files; what is still arriving lies beside them, so that nobody sees half a file.
 
-    `max_bytes` is what all files may have together. Nothing is made before the first file comes.
+    `max_bytes` is what all files may have together, those on their way included. Nothing is made but by `make`, so that
+    what is written into a workspace that was deleted does not bring it back.
     """
 
     def __init__(self, root: Path, max_bytes: int) -> None:
         self.files = root / "files"
         self.max_bytes = max_bytes
         self._arriving = root / "arriving"
+
+    def make(self) -> None:
+        """Make the folders of a workspace that is known to be there; raises MachineFault when the disk refuses."""
+        try:
+            for folder in (self.files, self._arriving):
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _not_written(error) from error
 
     def list_files(self, prefix: str = "") -> tuple[StoredFile, ...]:
         """Return the files whose paths begin with the text `prefix`, by path."""
@@ -76,26 +86,31 @@ class Workspace:
                 if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
                     raise NotFound("File not found")
                 os.unlink(name, dir_fd=folder)
+        except OSError as error:
+            raise _no_such_file(error) from error
+        # A folder that still holds something stays, as does one that somebody else deletes or fills meanwhile.
+        with suppress(OSError):
             for depth in range(len(folders), 0, -1):
                 with self._enter(folders[: depth - 1]) as parent:
                     os.rmdir(folders[depth - 1], dir_fd=parent)
-        except OSError as error:
-            # A folder that still holds something stays.
-            if error.errno != errno.ENOTEMPTY:
-                raise _no_such_file(error) from error
 
     def begin(self, path: str, size: int) -> "Arrival":
         """Return what takes in a file of exactly so many bytes, in place of one that the path has by now.
 
-        Raises RequestInvalid for an unusable path and StorageFull when the workspace has no room for it.
+        Raises RequestInvalid for an unusable path, StorageFull when there is no room for it, NotFound when the
+        workspace was deleted, and MachineFault when the disk refuses.
         """
         path = clean_path(path)
         self.check_room({path: size})
         return Arrival(self, path, size, self._arriving)
 
-    def check_room(self, arriving: dict[str, int]) -> None:
-        """Raise StorageFull unless files of these sizes have room at these paths, in place of what lies there."""
+    def check_room(self, arriving: dict[str, int], own: str = "") -> None:
+        """Raise StorageFull unless files of these sizes have room at these paths, in place of what lies there.
+
+        `own` is the name of the one of them that is on its way already.
+        """
         kept = sum(file.size for file in self._walk(self.files, "", "") if file.path not in arriving)
+        kept += sum(file.size for file in self._walk(self._arriving, "", "") if file.path != own)
         if kept + sum(arriving.values()) > self.max_bytes:
             raise StorageFull(
                 f"This workspace may hold {self.max_bytes} bytes and has {kept} without these files; "
@@ -104,7 +119,7 @@ class Workspace:
 
     def place(self, arrived: Path, path: str, size: int) -> None:
         """Make a file that has arrived whole the one at `path`; raises as `begin` does."""
-        self.check_room({path: size})
+        self.check_room({path: size}, arrived.name)
         *folders, name = path.split("/")
         try:
             with self._enter(folders, makes=True) as folder:
@@ -117,6 +132,12 @@ class Workspace:
         except OSError as error:
             raise _not_written(error) from error
 
+    def forget_arrivals(self) -> None:
+        """Delete what was on its way when the server ended."""
+        shutil.rmtree(self._arriving, ignore_errors=True)
+        with suppress(OSError):
+            self._arriving.mkdir()
+
     def destroy(self) -> None:
         """Delete everything: no file can be opened from the first moment on, open ones are read to their end."""
         root = self.files.parent
@@ -128,8 +149,6 @@ class Workspace:
     @contextmanager
     def _enter(self, folders: list[str], *, makes: bool = False) -> Generator[int]:
         """Open a folder step by step, following no link; raises OSError."""
-        if makes:
-            self.files.mkdir(parents=True, exist_ok=True)
         opened = [os.open(self.files, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)]
         try:
             for name in folders:
@@ -163,26 +182,38 @@ class Arrival:
     """A file on its way in. A context manager: without `finish` nothing is left of it."""
 
     def __init__(self, workspace: Workspace, path: str, size: int, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._workspace, self._path, self._size = workspace, path, size
         self._temporary = folder / uuid4().hex
-        self._file = self._temporary.open("xb", buffering=0)
         self._got = 0
+        try:
+            self._file = self._temporary.open("xb", buffering=0)
+            # So that the room it will take counts for others by now.
+            self._file.truncate(size)
+        except OSError as error:
+            self._temporary.unlink(missing_ok=True)
+            raise _not_written(error) from error
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of it; what is not in its place by now is deleted."""
         self._file.close()
         self._temporary.unlink(missing_ok=True)
 
     def write(self, data: bytes | bytearray) -> None:
-        """Take the next bytes; raises RequestInvalid as soon as there are more than were announced."""
+        """Take the next bytes; raises RequestInvalid as soon as there are more than were announced, and StorageFull."""
         self._got += len(data)
         if self._got > self._size:
             raise RequestInvalid(f"More than the {self._size} bytes that were announced arrived; announce them all.")
+        left = memoryview(data)
         try:
-            self._file.write(data)
+            # A disk that is almost full takes a part only, and says so only then.
+            while left:
+                left = left[self._file.write(left) :]
         except OSError as error:
             raise _not_written(error) from error
 
@@ -222,5 +253,9 @@ def _no_such_file(error: OSError) -> Exception:
     return NotFound("File not found") if error.errno in _NO_SUCH_FILE else error
 
 
-def _not_written(error: OSError) -> StorageFull:
-    return StorageFull(f"The file could not be written ({error.strerror}); make room on the disk.")
+def _not_written(error: OSError) -> Exception:
+    if error.errno in _NO_SUCH_FILE:
+        return NotFound("Workspace not found")
+    if error.errno in _NO_ROOM:
+        return StorageFull(f"The file could not be written ({error.strerror}); make room on the disk.")
+    return MachineFault(f"The file could not be written ({error.strerror}); see whether DATA_DIR can be written to.")

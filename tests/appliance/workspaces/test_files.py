@@ -15,7 +15,9 @@ def scratchpad(tmp_path: Path) -> Scratchpad:
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    return Workspace(tmp_path / "workspace", max_bytes=1_000)
+    workspace = Workspace(tmp_path / "workspace", max_bytes=1_000)
+    workspace.make()
+    return workspace
 
 
 @pytest.fixture
@@ -81,6 +83,19 @@ def test_names_are_cleaned_and_found_again_as_they_were_asked_for(files: Files):
     assert files.read("My report: 100%.md") == "x"
 
 
+@pytest.mark.parametrize("name", ["in/my report.md", "log 1.md", "Data.CSV.md", "cafe\u0301.md"])
+def test_a_file_that_is_there_is_changed_under_the_name_it_has(files: Files, workspace: Workspace, name: str):
+    with workspace.begin(name, 3) as arrival:
+        arrival.write(b"one")
+        arrival.finish()
+    files.append(name, " two")
+    assert files.replace(name, "one", "1") == 1
+    assert files.read(name) == "1 two"
+    files.write(name, "new")
+    assert files.read(name) == "new"
+    assert len(kept(workspace)) == 1
+
+
 def test_a_number_makes_a_name_that_neither_place_has(files: Files, scratchpad: Scratchpad):
     files.write("page.md", "x")
     scratchpad.write("page(1).md", "x")
@@ -121,3 +136,6 @@ def test_the_files_of_a_deleted_workspace_are_gone(files: Files, workspace: Work
     workspace.destroy()
     with pytest.raises(ActionFailed, match="no file"):
         files.read("a.md")
+    with pytest.raises(ActionFailed, match="Workspace not found"):
+        files.write("b.md", "x")
+    assert not workspace.files.exists()

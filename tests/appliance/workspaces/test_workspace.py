@@ -1,4 +1,7 @@
 import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -12,7 +15,9 @@ DECOMPOSED, COMPOSED = "cafe\u0301.txt", "caf\u00e9.txt"
 
 @pytest.fixture
 def workspace(tmp_path):
-    return Workspace(tmp_path / "one", max_bytes=1_000)
+    workspace = Workspace(tmp_path / "one", max_bytes=1_000)
+    workspace.make()
+    return workspace
 
 
 def put(workspace, path, data=b"x"):
@@ -71,18 +76,56 @@ def test_a_file_shorter_or_longer_than_announced_is_refused_and_what_was_there_s
     assert read(workspace, "a.txt") == b"before"
 
 
-def test_what_has_no_room_is_refused_before_and_after_it_arrives(workspace):
+def test_what_has_no_room_is_refused_before_it_arrives_and_what_is_on_its_way_counts(workspace):
     put(workspace, "a", b"x" * 900)
     with pytest.raises(StorageFull, match="1000 bytes and has 900"):
         workspace.begin("b", 101)
-    workspace.begin("a", 1_000).__exit__()
-    with workspace.begin("b", 60) as first, workspace.begin("c", 60) as second:
-        for arrival in (first, second):
-            arrival.write(b"x" * 60)
-        first.finish()
-        with pytest.raises(StorageFull):
-            second.finish()
+    workspace.begin("a", 1_000).close()
+    with workspace.begin("b", 60) as arrival:
+        with pytest.raises(StorageFull, match="has 960"):
+            workspace.begin("c", 41)
+        arrival.write(b"x" * 60)
+        arrival.finish()
     assert paths(workspace) == ["a", "b"]
+
+
+def test_a_file_that_the_disk_takes_in_part_only_is_refused(tmp_path):
+    script = """
+import resource, signal, sys
+from pathlib import Path
+from appliance.errors import StorageFull
+from appliance.workspaces.workspace import Workspace
+workspace = Workspace(Path(sys.argv[1]), 10_000)
+workspace.make()
+with workspace.begin("a", 1_500) as arrival:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+    try:
+        arrival.write(b"x" * 1_500)
+    except StorageFull:
+        print("refused")
+"""
+    command = [sys.executable, "-c", script, tmp_path]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "refused\n"
+
+
+def test_two_deletes_in_one_folder_do_not_get_in_each_others_way(workspace):
+    for name in ("a/b/c", "a/b/d"):
+        put(workspace, name)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(workspace.delete, ("a/b/c", "a/b/d")))
+    assert names(workspace.files) == []
+
+
+def test_nothing_comes_into_a_workspace_that_was_deleted_meanwhile(workspace):
+    with workspace.begin("a", 1) as arrival:
+        arrival.write(b"x")
+        workspace.destroy()
+        with pytest.raises(NotFound):
+            arrival.finish()
+    with pytest.raises(NotFound):
+        workspace.begin("a", 1)
+    assert not workspace.files.exists()
 
 
 def test_names_that_look_alike_are_one_file(workspace):

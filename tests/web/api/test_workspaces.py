@@ -15,25 +15,12 @@ from browser_use_sdk.v3 import BrowserUse
 from appliance.persistence.database import Transaction
 from appliance.persistence.keys import add_key
 from appliance.persistence.teams import add_team
-from tests.web.api.running import KEY, RunningServer, run_server
+from tests.web.api.running import RunningServer, run_server
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     yield from run_server(tmp_path_factory.mktemp("server"), workspace_max_mb=3)
-
-
-@pytest.fixture
-def http(server: RunningServer) -> Iterator[httpx.Client]:
-    with server.client() as client:
-        yield client
-
-
-@pytest.fixture
-def client(server: RunningServer) -> Iterator[BrowserUse]:
-    client = BrowserUse(api_key=KEY, base_url=f"{server.url}/api/v3")
-    yield client
-    client.close()
 
 
 @pytest.fixture
@@ -239,13 +226,20 @@ def test_a_deleted_workspace_takes_its_files_and_links_with_it(
     assert http.delete(f"/v3/workspaces/{workspace}").status_code == 404
 
 
-def test_a_folder_without_its_workspace_is_swept_away(server: RunningServer, workspace: str) -> None:
-    with server.client() as http:
-        put(http, workspace, "a.txt", b"abc")
+def test_what_a_crash_has_left_is_swept_away_and_what_is_not_ours_stays(
+    server: RunningServer, http: httpx.Client, workspace: str
+) -> None:
+    put(http, workspace, "a.txt", b"abc")
     root = server.settings.data_dir / "workspaces"
-    for name in (str(uuid4()), f".{uuid4()}-1"):
+    for name in (str(uuid4()), f".{uuid4()}-{uuid4().hex}", "lost+found"):
         (root / name / "files").mkdir(parents=True)
-    server.do(server.appliance.workspaces.sweep)
+    (root / ".DS_Store").touch()
+    (root / workspace / "arriving" / "half").write_text("half")
+    for _ in range(2):
+        server.do(server.appliance.workspaces.sweep)
     left = {folder.name for folder in root.iterdir()}
-    assert workspace in left
-    assert all(UUID(name) for name in left)
+    assert {workspace, "lost+found", ".DS_Store"} <= left
+    assert all(UUID(name) for name in left - {"lost+found", ".DS_Store"})
+    assert list((root / workspace / "arriving").iterdir()) == []
+    put(http, workspace, "b.txt", b"abc")
+    assert paths(http, workspace) == ["a.txt", "b.txt"]
