@@ -22,6 +22,7 @@ from appliance.runtime.choices import ModelRules
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.equipment import Equipment
 from appliance.runtime.folders import browsers_dir, prepare_data_dir
+from appliance.runtime.held import HeldBrowser
 from appliance.runtime.sessions import Sessions
 from appliance.runtime.wishes import SessionWish
 from appliance.settings import Settings
@@ -83,6 +84,12 @@ class Rig:
     async def notices(self, session: SessionRecord) -> list[str]:
         page = await self.sessions.read_events(session.id)
         return [record.event.code for record in page.events if isinstance(record.event, Notice)]
+
+    def lease(self) -> HeldBrowser:
+        """Return a browser of nobody's, not open yet, on a free slot; whoever asks closes it."""
+        slot = self.equipment.pool.try_lease()
+        assert slot is not None
+        return HeldBrowser(self.equipment, slot)
 
     def asked(self, marker: str) -> int:
         """Return how many steps of a task the model was asked for."""

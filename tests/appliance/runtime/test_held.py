@@ -28,9 +28,7 @@ async def rig(tmp_path: Path, database: Database) -> AsyncIterator[Rig]:
 
 @pytest.fixture
 async def held(rig: Rig) -> AsyncIterator[HeldBrowser]:
-    slot = rig.equipment.pool.try_lease()
-    assert slot is not None
-    held = HeldBrowser(rig.equipment, slot)
+    held = rig.lease()
     yield held
     await held.close()
 
@@ -58,34 +56,24 @@ async def test_a_browser_opens_without_a_session_and_leaves_nothing_behind(rig: 
     assert rig.equipment.pool.free == 1
 
 
-async def test_a_display_that_ends_under_the_start_is_started_anew_with_the_browser(tmp_path: Path, database: Database):
-    program = tmp_path / "chromium"
-    killing = f'[ -e {tmp_path}/killed ] || {{ touch {tmp_path}/killed; pkill -KILL -f "^Xvfb $DISPLAY "; }}'
-    write_script(program, f'{killing}; exec {find_chromium()} "$@"')
+_KILLS_DISPLAY = 'pkill -KILL -f "^Xvfb $DISPLAY "; exec {chromium} "$@"'
+_IS_KILLED = """{chromium} "$@" 2>&1 | while read -r line; do
+    echo "$line" >&2
+    case "$line" in "DevTools listening"*) kill -KILL -$$;; esac
+done"""
+
+
+@pytest.mark.parametrize("start", [_KILLS_DISPLAY, _IS_KILLED], ids=["its display ends", "it is killed"])
+async def test_a_browser_that_ends_under_its_start_is_started_anew(tmp_path: Path, database: Database, start: str):
+    program, mark, chromium = tmp_path / "chromium", tmp_path / "first", find_chromium()
+    mark.touch()
+    write_script(program, f'rm {mark} || exec {chromium} "$@"\n{start.format(chromium=chromium)}')
     async with open_rig(tmp_path, database, chromium_path=str(program)) as rig:
-        slot = rig.equipment.pool.try_lease()
-        assert slot is not None
-        held = HeldBrowser(rig.equipment, slot)
+        held = rig.lease()
         await held.open()
         assert held.is_usable
-        assert (tmp_path / "killed").exists()
+        assert not mark.exists()
         assert len(rig.chromiums()) == len(rig.displays()) == 1
-        await held.close()
-
-
-async def test_a_browser_that_is_killed_before_it_is_attached_is_started_anew(tmp_path: Path, database: Database):
-    program = tmp_path / "chromium"
-    killing = 'case "$line" in "DevTools listening"*) kill -KILL -$$;; esac'
-    reading = f'while read -r line; do echo "$line" >&2; {killing}; done'
-    first = f'{{ touch {tmp_path}/killed; {find_chromium()} "$@" 2>&1 | {reading}; exit 1; }}'
-    write_script(program, f'[ -e {tmp_path}/killed ] || {first}; exec {find_chromium()} "$@"')
-    async with open_rig(tmp_path, database, chromium_path=str(program)) as rig:
-        slot = rig.equipment.pool.try_lease()
-        assert slot is not None
-        held = HeldBrowser(rig.equipment, slot)
-        await held.open()
-        assert held.is_usable
-        assert (tmp_path / "killed").exists()
         await held.close()
 
 

@@ -48,9 +48,7 @@ async def rig(tmp_path: Path, database: Database) -> AsyncIterator[Rig]:
 
 @pytest.fixture
 async def held(rig: Rig) -> AsyncIterator[HeldBrowser]:
-    slot = rig.equipment.pool.try_lease()
-    assert slot is not None
-    held = HeldBrowser(rig.equipment, slot)
+    held = rig.lease()
     await held.open()
     yield held
     await held.close()

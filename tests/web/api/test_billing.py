@@ -16,12 +16,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     yield from run_server(tmp_path_factory.mktemp("billing"), max_concurrent_sessions=3)
 
 
-@pytest.fixture
-def http(server: RunningServer) -> Iterator[httpx.Client]:
-    with server.client() as http:
-        yield http
-
-
 def test_the_account_of_a_team_tells_what_its_tightest_cap_leaves_and_the_slots(
     server: RunningServer, http: httpx.Client
 ) -> None:

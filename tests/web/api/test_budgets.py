@@ -27,12 +27,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     yield from run_server(tmp_path_factory.mktemp("budgets"))
 
 
-@pytest.fixture
-def http(server: RunningServer) -> Iterator[httpx.Client]:
-    with server.client() as http:
-        yield http
-
-
 class Team:
     """A team with a key, and money that it spends."""
 

@@ -1,5 +1,4 @@
 from datetime import timedelta
-from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
@@ -8,12 +7,6 @@ import pytest
 
 from appliance.runtime.folders import SessionFolders
 from tests.web.api.running import RunningServer
-
-
-@pytest.fixture
-def http(server: RunningServer) -> Any:
-    with server.client() as client:
-        yield client
 
 
 @pytest.fixture

@@ -12,12 +12,6 @@ from appliance.words import ReceiptStatus, SessionStatus
 from tests.web.api.running import RunningServer
 
 
-@pytest.fixture
-def http(server: RunningServer) -> Any:
-    with server.client() as client:
-        yield client
-
-
 def start(server: RunningServer, http: httpx.Client, task: str = "Buy a lamp", **body: Any) -> UUID:
     created = http.post("/v3/sessions", json={"task": task, "model": "autopilot", **body}).json()
     session_id = UUID(created["id"])

@@ -9,25 +9,12 @@ from browser_use_sdk.v3 import BrowserUse
 from appliance.persistence.database import Transaction
 from appliance.persistence.keys import add_key
 from appliance.persistence.teams import add_team
-from tests.web.api.running import KEY, RunningServer, run_server
+from tests.web.api.running import RunningServer, run_server
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     yield from run_server(tmp_path_factory.mktemp("server"))
-
-
-@pytest.fixture
-def http(server: RunningServer) -> Iterator[httpx.Client]:
-    with server.client() as client:
-        yield client
-
-
-@pytest.fixture
-def client(server: RunningServer) -> Iterator[BrowserUse]:
-    client = BrowserUse(api_key=KEY, base_url=f"{server.url}/api/v3")
-    yield client
-    client.close()
 
 
 def state(**cookies: str) -> dict[str, Any]:

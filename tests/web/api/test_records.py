@@ -16,12 +16,6 @@ from appliance.words import Ending, Purpose, ReceiptStatus
 from tests.web.api.running import RunningServer
 
 
-@pytest.fixture
-def http(server: RunningServer) -> Any:
-    with server.client() as client:
-        yield client
-
-
 def recorded(server: RunningServer, http: httpx.Client, *, pictures: bool = True, **wish: Any) -> SessionFolders:
     """Make a session whose one run is over, with its record; return its folders."""
     body = {"task": "Find the mug", "model": "autopilot", "maxSteps": 7, **wish}

@@ -12,12 +12,6 @@ from tests.web.api.running import RunningServer
 ABSENT = "01980000-0000-7000-8000-000000000000"
 
 
-@pytest.fixture
-def http(server: RunningServer) -> Any:
-    with server.client() as client:
-        yield client
-
-
 def problem_of(answer: httpx.Response) -> tuple[list[Any], str]:
     """Return place and text of the only wrong field."""
     (problem,) = answer.json()["detail"]

@@ -1,7 +1,7 @@
 """The unmodified client of the cloud against a real server."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
 from uuid import UUID, uuid4
@@ -20,13 +20,6 @@ from tests.web.api.running import KEY, RunningServer
 class Price(BaseModel):
     name: str
     amount: float
-
-
-@pytest.fixture
-def client(server: RunningServer) -> Iterator[BrowserUse]:
-    client = BrowserUse(api_key=KEY, base_url=f"{server.url}/api/v3")
-    yield client
-    client.close()
 
 
 def step(number: int) -> StepPlanned:

@@ -1,20 +1,11 @@
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.web.api.running import RunningServer
-
 DEEP: dict[str, Any] = {"type": "string"}
 for _ in range(60):
     DEEP = {"type": "object", "properties": {"a": DEEP}}
-
-
-@pytest.fixture
-def http(server: RunningServer) -> Iterator[httpx.Client]:
-    with server.client() as client:
-        yield client
 
 
 @pytest.mark.parametrize(

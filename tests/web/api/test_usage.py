@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from decimal import Decimal
 from uuid import UUID
 
@@ -8,12 +7,6 @@ import pytest
 from appliance.events import Charge, Notice, TokenCount
 from appliance.words import Purpose, UsageGroup
 from tests.web.api.running import RunningServer
-
-
-@pytest.fixture
-def http(server: RunningServer) -> Iterator[httpx.Client]:
-    with server.client() as client:
-        yield client
 
 
 def test_what_was_spent_is_told_in_plain_decimals_and_adds_up(server: RunningServer, http: httpx.Client) -> None:
