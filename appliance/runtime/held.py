@@ -53,7 +53,7 @@ class HeldBrowser:
         self._relay: Relay | None = None
         self._scripts: asyncio.Task[Sandbox | None] | None = None
         self._profile: ProfileUse | None = None
-        self._given: tuple[ProfileStore, UUID] | None = None
+        self._given: tuple[ProfileStore, UUID, UUID | None] | None = None
 
     @property
     def browser(self) -> Browser:
@@ -114,14 +114,14 @@ class HeldBrowser:
         folders = SessionFolders.of(self._equipment.settings, session.id)
         await browser.take_on(relay.policy, folders.downloads)
 
-    async def give_profile(self, store: ProfileStore, profile_id: UUID) -> None:
-        """Give the browser a profile before its first page; one that has it keeps it as it is.
+    async def give_profile(self, store: ProfileStore, profile_id: UUID, team_id: UUID | None) -> None:
+        """Give the browser a profile of the team before its first page; one that has it keeps it as it is.
 
         Raises BrowserLost; MachineFault when the profile was deleted.
         """
-        self._given = (store, profile_id)
+        self._given = (store, profile_id, team_id)
         if self._profile is None:
-            self._profile = await ProfileUse.begin(store, profile_id, self.browser)
+            self._profile = await ProfileUse.begin(store, profile_id, team_id, self.browser)
 
     async def save_profile(self, session_id: UUID) -> Notice | None:
         """Take the profile back, if the browser has one, and merge it; returns what the feed should say, if anything.

@@ -27,8 +27,8 @@ log = structlog.get_logger()
 class ProfileStore(Protocol):
     """Where profiles are kept."""
 
-    async def check_out(self, profile_id: UUID) -> CheckedOut:
-        """Return the profile's newest version; raises NotFound."""
+    async def check_out(self, profile_id: UUID, team_id: UUID | None) -> CheckedOut:
+        """Return the newest version of the team's profile; raises NotFound."""
         ...
 
     async def check_in(self, checked_out: CheckedOut, captured: Jar, session_id: UUID) -> object | None:
@@ -46,13 +46,13 @@ class ProfileUse:
         self._storage = storage
 
     @classmethod
-    async def begin(cls, store: ProfileStore, profile_id: UUID, browser: Browser) -> "ProfileUse":
-        """Give the profile to a browser that has shown no page yet.
+    async def begin(cls, store: ProfileStore, profile_id: UUID, team_id: UUID | None, browser: Browser) -> "ProfileUse":
+        """Give the team's profile to a browser that has shown no page yet.
 
         Raises BrowserLost; MachineFault when the profile was deleted meanwhile.
         """
         try:
-            checked_out = await store.check_out(profile_id)
+            checked_out = await store.check_out(profile_id, team_id)
         except NotFound as error:
             raise MachineFault("The profile of this session was deleted; start a session with another one.") from error
         return cls(store, checked_out, await StorageInUse.restore(browser, checked_out.jar))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 from weakref import WeakValueDictionary
@@ -24,9 +25,14 @@ from appliance.words import VersionSource
 
 @dataclass(frozen=True)
 class CheckedOut:
-    """The jar that a session was given, and which version of its profile that was; 0 for one that was never used."""
+    """The jar that a session was given, and which version of its profile that was; 0 for one that was never used.
+
+    Ids can be used again: team and time of making say which profile it was.
+    """
 
     profile_id: UUID
+    team_id: UUID
+    created_at: datetime
     version: int
     jar: Jar = field(repr=False)
 
@@ -166,23 +172,26 @@ class Profiles:
                 await self._write(profile, merged, VersionSource.MERGE, None)
             return merged
 
-    async def check_out(self, profile_id: UUID) -> CheckedOut:
-        """Return the jar for a session, and note that the profile is used."""
-        profile = await self.find(profile_id, None)
+    async def check_out(self, profile_id: UUID, team_id: UUID | None) -> CheckedOut:
+        """Return the jar for a session of the team, and note that the profile is used."""
+        profile = await self.find(profile_id, team_id)
         jar = await self._read(profile, None)
         await self._database.writer.submit(lambda transaction: rows.touch_profile(transaction, profile_id))
-        return CheckedOut(profile_id, profile.version, jar)
+        return CheckedOut(profile_id, profile.team_id, profile.created_at, profile.version, jar)
 
     async def check_in(self, checked_out: CheckedOut, captured: Jar, session_id: UUID) -> Merged | None:
         """Merge what a session left in its browser into the profile, in one transaction.
 
-        Returns None, with nothing changed, when the profile is gone or the capture is empty.
+        Returns None, with nothing changed, when the profile is gone, also if another has its id by now, or the capture
+        is empty.
         """
         if captured.is_empty:
             return None
         async with self._locked(checked_out.profile_id):
             try:
-                profile = await self.find(checked_out.profile_id, None)
+                profile = await self.find(checked_out.profile_id, checked_out.team_id)
+                if profile.created_at != checked_out.created_at:
+                    return None
                 theirs = await self._side(profile)
                 ours = Side(captured, utc_now().timestamp())
                 merged = await asyncio.to_thread(merge, checked_out.jar, theirs, ours)

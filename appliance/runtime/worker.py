@@ -264,7 +264,7 @@ class Worker:
         await held.adopt(session)
         laps.mark("adoption")
         if session.profile_id is not None:
-            await held.give_profile(equipment.profiles, session.profile_id)
+            await held.give_profile(equipment.profiles, session.profile_id, session.team_id)
             laps.mark("profile")
         if self._memory is not None and held.browser is not before:
             self._memory = self._memory.in_another_browser()

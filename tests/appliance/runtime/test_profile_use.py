@@ -18,7 +18,7 @@ from appliance.words import SessionStatus
 from tests.appliance.runtime.rig import Rig, open_rig
 from tests.site import Site
 
-PROFILE = new_id()
+PROFILE, TEAM = new_id(), new_id()
 
 
 class Drawer:
@@ -28,10 +28,10 @@ class Drawer:
         self.jar = jar
         self.bases: list[Jar] = []
 
-    async def check_out(self, profile_id: UUID) -> CheckedOut:
+    async def check_out(self, profile_id: UUID, team_id: UUID | None) -> CheckedOut:
         if self.jar is None:
             raise NotFound("There is no such profile.")
-        return CheckedOut(profile_id, 1, self.jar)
+        return CheckedOut(profile_id, team_id or TEAM, utc_now(), 1, self.jar)
 
     async def check_in(self, checked_out: CheckedOut, captured: Jar, session_id: UUID) -> Jar | None:
         self.bases.append(checked_out.jar)
@@ -69,7 +69,7 @@ async def test_a_profile_goes_into_the_browser_and_comes_back_through_the_relay_
     rig: Rig, held: HeldBrowser, site: Site
 ):
     drawer = Drawer(Jar(origins=(kept_at(site, token="t", gone="g"),)))
-    await held.give_profile(drawer, PROFILE)
+    await held.give_profile(drawer, PROFILE, TEAM)
     await held.adopt(session_of(rig))
     await held.browser.tab.navigate(site.url("/storing"))
     await held.browser.tab.evaluate("localStorage.removeItem('gone')")
@@ -85,12 +85,12 @@ async def test_a_profile_goes_into_the_browser_and_comes_back_through_the_relay_
 
 async def test_each_time_only_what_happened_since_the_last_one_is_to_be_merged(rig: Rig, held: HeldBrowser, site: Site):
     drawer = Drawer(Jar())
-    await held.give_profile(drawer, PROFILE)
+    await held.give_profile(drawer, PROFILE, TEAM)
     await held.adopt(session_of(rig))
     await held.browser.tab.navigate(site.url("/storing"))
     await held.save_profile(new_id())
     first = drawer.jar
-    await held.give_profile(drawer, PROFILE)
+    await held.give_profile(drawer, PROFILE, TEAM)
     await held.browser.tab.evaluate("localStorage.setItem('more', '2')")
     await held.save_profile(new_id())
 
@@ -100,14 +100,14 @@ async def test_each_time_only_what_happened_since_the_last_one_is_to_be_merged(r
 
 async def test_a_profile_that_was_deleted_meanwhile_is_not_made_anew(rig: Rig, held: HeldBrowser, site: Site):
     drawer = Drawer(Jar(origins=(kept_at(site, token="t"),)))
-    await held.give_profile(drawer, PROFILE)
+    await held.give_profile(drawer, PROFILE, TEAM)
     drawer.jar = None
 
     assert await held.save_profile(new_id()) is None
     assert drawer.jar is None
     await held.open((1280, 800))
     with pytest.raises(MachineFault, match="was deleted"):
-        await held.give_profile(drawer, PROFILE)
+        await held.give_profile(drawer, PROFILE, TEAM)
 
 
 async def test_a_browser_that_has_gone_or_gives_nothing_leaves_the_profile_as_it_was(
@@ -115,7 +115,7 @@ async def test_a_browser_that_has_gone_or_gives_nothing_leaves_the_profile_as_it
 ):
     full = Jar((Cookie("a", "1", "127.0.0.1"),))
     drawer = Drawer(full)
-    await held.give_profile(drawer, PROFILE)
+    await held.give_profile(drawer, PROFILE, TEAM)
     await held.browser.cdp.send("Storage.clearCookies")
     empty = await held.save_profile(new_id())
     held.browser.cdp.post("Browser.close")
@@ -130,7 +130,7 @@ async def test_a_browser_that_has_gone_or_gives_nothing_leaves_the_profile_as_it
 
 async def test_a_browser_that_is_started_anew_has_no_profile(rig: Rig, held: HeldBrowser):
     drawer = Drawer(Jar())
-    await held.give_profile(drawer, PROFILE)
+    await held.give_profile(drawer, PROFILE, TEAM)
     await held.open((1280, 800))
 
     assert await held.save_profile(new_id()) is None

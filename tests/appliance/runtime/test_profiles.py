@@ -32,7 +32,7 @@ def cookies(**found: str) -> Jar:
 
 async def keep(profiles: Profiles, jar: Jar, name: str = "Shop") -> CheckedOut:
     made = await profiles.put_jar(ImportedProfile(jar, name=name), None)
-    return await profiles.check_out(made.id)
+    return await profiles.check_out(made.id, None)
 
 
 async def jar_of(profiles: Profiles, taken: CheckedOut) -> Jar:
@@ -57,7 +57,7 @@ async def test_two_sessions_on_one_profile_keep_the_login_of_one_and_the_logout_
     profiles: Profiles,
 ) -> None:
     first = await keep(profiles, cookies(old="1", both="1"))
-    second = await profiles.check_out(first.profile_id)
+    second = await profiles.check_out(first.profile_id, None)
     await asyncio.gather(
         profiles.check_in(first, cookies(old="1", both="1", new="1"), SESSION),
         profiles.check_in(second, cookies(both="1"), uuid4()),
@@ -67,7 +67,7 @@ async def test_two_sessions_on_one_profile_keep_the_login_of_one_and_the_logout_
 
 async def test_a_conflict_is_written_with_both_sides_and_the_rule(profiles: Profiles) -> None:
     first = await keep(profiles, cookies(a="1"))
-    await profiles.check_in(await profiles.check_out(first.profile_id), cookies(a="2"), SESSION)
+    await profiles.check_in(await profiles.check_out(first.profile_id, None), cookies(a="2"), SESSION)
     await profiles.check_in(first, cookies(a="3"), SESSION)
     version, notes = await profiles.read_notes(first.profile_id, None, 3)
     (conflict,) = notes.conflicts
@@ -80,7 +80,7 @@ async def test_a_browser_that_goes_on_brings_back_what_changed_since_the_last_ti
     taken = await keep(profiles, cookies(a="1"))
     captured = cookies(a="2")
     await profiles.check_in(taken, captured, SESSION)
-    await profiles.check_in(await profiles.check_out(taken.profile_id), cookies(a="3"), uuid4())
+    await profiles.check_in(await profiles.check_out(taken.profile_id, None), cookies(a="3"), uuid4())
     again = replace(taken, jar=captured)
     await profiles.check_in(again, cookies(a="2", b="1"), SESSION)
     assert await jar_of(profiles, taken) == cookies(a="3", b="1")
@@ -191,6 +191,22 @@ async def test_a_profile_of_another_team_is_not_there(profiles: Profiles, databa
             await attempt
     assert (await profiles.list_page(1, 10, "", other)).total == 0
     assert await jar_of(profiles, taken) == cookies(a="1")
+
+
+async def test_a_profile_made_again_with_the_same_id_is_another_one(profiles: Profiles, database: Database) -> None:
+    taken = await keep(profiles, cookies(a="mine"))
+    await profiles.delete(taken.profile_id, taken.team_id)
+    await profiles.put_jar(ImportedProfile(cookies(b="mine, later"), id=taken.profile_id), taken.team_id)
+    assert await profiles.check_in(taken, cookies(a="changed"), SESSION) is None
+    assert await jar_of(profiles, taken) == cookies(b="mine, later")
+
+    other = await _other_team(database)
+    await profiles.delete(taken.profile_id, taken.team_id)
+    await profiles.put_jar(ImportedProfile(cookies(b="theirs"), id=taken.profile_id), other)
+    assert await profiles.check_in(taken, cookies(a="changed"), SESSION) is None
+    with pytest.raises(NotFound, match="Profile not found"):
+        await profiles.check_out(taken.profile_id, taken.team_id)
+    assert await jar_of(profiles, taken) == cookies(b="theirs")
 
 
 async def _read(database: Database, taken: CheckedOut):
