@@ -111,3 +111,10 @@ class Stage:
 
     async def log(self) -> str:
         return str(await self.browser.tab.evaluate("document.getElementById('log').textContent"))
+
+    async def log_in_the_end(self) -> str:
+        """Return the log once there is something in it: frames of other sites tell the page when they get to it."""
+        async with asyncio.timeout(20):
+            while not (log := await self.log()):  # noqa: ASYNC110 - the page rings no bell
+                await asyncio.sleep(0.05)
+        return log

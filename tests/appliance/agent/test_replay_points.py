@@ -36,7 +36,7 @@ async def click_and_repeat(finish: Finish, stage: Stage, url: str, place_js: str
     point = await point_of(stage, place_js)
     steps: list[Any] = [{"navigate": {"url": url}}, {"click": point}, DONE]
     _, work = await finish(steps)
-    assert await stage.log() != ""
+    await stage.log_in_the_end()
     await stage.today(today)
     return await stage.again(work.recorded)
 
@@ -80,7 +80,7 @@ async def test_the_same_place_of_what_lay_there_is_clicked_in_every_document(
 ):
     place_js, logged = PLACES[place]
     again = await click_and_repeat(finish, stage, stage.site.url("/replay_places.html"), place_js, today)
-    assert await stage.log() == logged
+    assert await stage.log_in_the_end() == logged
     assert [action.state for action in again.report.actions] == ["held", "held"], again.report
 
 

@@ -88,7 +88,8 @@ def start_supervisord(layout: PoolLayout, path: str = os.environ["PATH"]) -> sub
 
 def stop_supervisord(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
-    process.communicate(timeout=20)
+    # A signal that comes between a program's fork and its start is lost; it is killed after its 20 s then.
+    process.communicate(timeout=60)
 
 
 async def connect(layout: PoolLayout, process: subprocess.Popen[bytes]) -> Machine:
