@@ -54,6 +54,7 @@ class HeldBrowser:
         self._scripts: asyncio.Task[Sandbox | None] | None = None
         self._profile: ProfileUse | None = None
         self._given: tuple[ProfileStore, UUID, UUID | None] | None = None
+        self._is_used = False
 
     @property
     def browser(self) -> Browser:
@@ -90,6 +91,20 @@ class HeldBrowser:
             await self._start()
             await self._started()
 
+    async def suit_profile(self, session: SessionRecord, run_id: UUID) -> None:
+        """Start the browser anew if it has worked with another profile than the session's, or without the one it has.
+
+        What it changed in the other profile is saved there first; the feed of the run is told what is wrong with that.
+        Raises what `open` raises.
+        """
+        if self._given is not None and self._given[1] == session.profile_id:
+            return
+        is_given, self._given = self._given is not None, None
+        if self._is_used and (is_given or session.profile_id is not None):
+            await self.settle_profile(session.id, run_id)
+            await self._undo_all()
+            await self.open(self._screen, self._hidden)
+
     async def adopt(self, session: SessionRecord) -> None:
         """Work for this session: in its allowed domains only, and with its folder for downloads.
 
@@ -110,6 +125,7 @@ class HeldBrowser:
     async def _take_on(self, session: SessionRecord) -> None:
         browser, relay = self.browser, self._relay
         assert relay is not None
+        self._is_used = True
         relay.narrow(session.allowed_domains)
         folders = SessionFolders.of(self._equipment.settings, session.id)
         await browser.take_on(relay.policy, folders.downloads)
@@ -178,6 +194,7 @@ class HeldBrowser:
         if self._profile is not None:
             self._profile.close()
         self._browser = self._relay = self._scripts = self._profile = None
+        self._is_used = False
         await self._undo.aclose()
 
     async def _open(self) -> None:

@@ -260,6 +260,7 @@ class Worker:
         laps.mark("folders")
         before = held.browser if held.is_usable else None
         await held.open(screen_of(session), frozenset(self._sensitive.values))
+        await held.suit_profile(session, self.run.id)
         laps.mark("browser")
         await held.adopt(session)
         laps.mark("adoption")

@@ -13,7 +13,7 @@ from appliance.persistence.records import SessionRecord
 from appliance.profiles.jar import Cookie, Jar, Origin
 from appliance.runtime.folders import SessionFolders
 from appliance.runtime.held import HeldBrowser
-from appliance.runtime.profiles import CheckedOut
+from appliance.runtime.profiles import CheckedOut, ImportedProfile
 from appliance.words import SessionStatus
 from tests.appliance.runtime.rig import Rig, open_rig
 from tests.site import Site
@@ -152,3 +152,26 @@ async def test_what_a_session_leaves_in_its_profile_the_next_one_finds(rig: Rig,
     seen = next(step.text for step in reversed(rig.stand_in.steps) if step.marker == "RUN-profilelook")
     assert "The server knows ada." in seen
     assert "The page knows ada." in seen
+
+
+@pytest.mark.parametrize("has_one", [True, False], ids=["with another profile", "with none"])
+async def test_a_follow_up_with_another_profile_gets_a_browser_of_its_own(rig: Rig, site: Site, has_one: bool):
+    profiles = rig.equipment.profiles
+    first, second = await profiles.create("first", None, None), await profiles.create("second", None, None)
+    elsewhere = Jar(origins=(Origin(site.url("", 2).rstrip("/"), {"token": "t"}),))
+    await profiles.put_jar(ImportedProfile(elsewhere, id=second.id), None)
+    done = {"done": {"text": "Done.", "success": True}}
+    wish = {"profile_id": first.id} if has_one else {}
+    opening = [{"navigate": {"url": site.url("/", 2)}}, {"navigate": {"url": site.url("/sign-in")}}, done]
+    session = await rig.run("RUN-profileone Sign in.", opening, keep_alive=True, **wish)
+    left = await profiles.read_jar(first.id, None)
+
+    looking = [{"navigate": {"url": site.url("/", 2)}}, {"navigate": {"url": site.url("/account")}}, done]
+    await rig.run("RUN-profiletwo Look.", looking, session_id=session.id, profile_id=second.id)
+
+    seen = next(step.text for step in reversed(rig.stand_in.steps) if step.marker == "RUN-profiletwo")
+    assert "The server knows ada." not in seen
+    assert "The server knows" in seen
+    assert await profiles.read_jar(first.id, None) == left
+    assert bool(left.cookies) == has_one
+    assert await profiles.read_jar(second.id, None) == elsewhere
