@@ -141,8 +141,11 @@ def _follow(record: dict[str, Any], path: str | None) -> Any:
 def _step(value: dict[str, Any], name: str, *, is_plain: bool) -> Any:
     if is_plain:
         return value.get(name)
-    entries: list[dict[str, Any]] = value.get("o", [])
-    return next((entry.get("v") for entry in entries if entry.get("k") == name), None)
+    entries: Any = value.get("o")
+    if not isinstance(entries, list):
+        return None
+    members = [cast("dict[str, Any]", entry) for entry in cast("list[Any]", entries) if isinstance(entry, dict)]
+    return next((member.get("v") for member in members if member.get("k") == name), None)
 
 
 def _text(document: Any) -> str:

@@ -31,13 +31,35 @@ class _Entry(Struct):
     value: str
 
 
+class _Member(Struct):
+    k: str
+    v: "_Coded" = None
+
+
+class _Object(Struct):
+    """What JSON has no word for; only the parts that hold others are looked into."""
+
+    o: list[_Member] = []
+    a: list["_Coded"] = []
+    mp: list["_Coded"] = []
+    st: list["_Coded"] = []
+
+
+_Coded = _Object | str | int | float | bool | None
+
+
+class _Record(Struct, rename="camel"):
+    key_encoded: _Coded = None
+    value_encoded: _Coded = None
+
+
 class _Store(Struct, rename="camel"):
     name: str
     auto_increment: bool = False
     key_path: str | None = None
     key_path_array: list[str] | None = None
     indexes: list[dict[str, Any]] = []
-    records: list[dict[str, Any]] = []
+    records: list[_Record] = []
 
 
 class _Database(Struct):

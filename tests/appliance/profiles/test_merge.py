@@ -42,6 +42,13 @@ def test_a_login_in_one_session_and_a_logout_of_another_site_in_the_other_both_h
     assert [(one.before is None, one.after is None) for one in second.changes] == [(False, True)]
 
 
+def test_records_whose_key_cannot_be_told_keep_nothing_else_from_being_merged() -> None:
+    for coded in ({"o": ["x"]}, {"o": 1}, ["x"]):
+        base = database({"valueEncoded": coded})
+        ours = make_jar([SID], base.origins)
+        assert join(base, base, ours).jar == ours
+
+
 def test_the_later_of_two_real_changes_wins_and_both_sides_are_recorded() -> None:
     base, theirs, ours = local(a="0"), local(a="1"), local(a="2")
     name = ("local", SITE, "a")

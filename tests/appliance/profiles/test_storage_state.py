@@ -73,6 +73,24 @@ def test_a_storage_state_with_wrong_types_is_refused_with_its_place_and_without_
 
 
 @pytest.mark.parametrize(
+    "coded",
+    [["x"], {"o": ["x"]}, {"o": {"k": "v"}}, {"o": [{"v": 1}]}, {"o": [{"k": "id", "v": {"a": [{"o": [1]}]}}]}],
+    ids=str,
+)
+def test_records_of_another_form_are_refused(coded: Any) -> None:
+    store = {**DATABASE["stores"][0], "records": [{"valueEncoded": coded}]}
+    with pytest.raises(RequestInvalid, match="valueEncoded"):
+        read({"origins": [{**ORIGIN, "indexedDB": [{**DATABASE, "stores": [store]}]}]})
+
+
+def test_records_that_need_more_than_json_are_taken_as_they_are() -> None:
+    coded = {"o": [{"k": "id", "v": 1}, {"k": "at", "v": {"d": "2026-01-01"}}, {"k": "no", "v": {"v": "NaN"}}], "id": 1}
+    records = [{"valueEncoded": coded}, {"key": "k", "value": {"o": ["x"]}}, {"keyEncoded": {"a": [1], "id": 1}}]
+    database = {**DATABASE, "stores": [{**DATABASE["stores"][0], "records": records}]}
+    assert read({"origins": [{**ORIGIN, "indexedDB": [database]}]}).origins[0].databases == [database]
+
+
+@pytest.mark.parametrize(
     "data", [b"", b"no json", b"\xff\xfe", b'{"cookies": ' + b"[" * 100_000, b'{"cookies": ["\\ud800"]}']
 )
 def test_bytes_that_are_no_storage_state_are_refused(data: bytes) -> None:
