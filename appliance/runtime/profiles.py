@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from appliance.errors import NotFound, RequestInvalid
+from appliance.errors import MachineFault, NotFound, RequestInvalid
 from appliance.persistence import profiles as rows
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database, Transaction
@@ -229,7 +229,11 @@ class Profiles:
         return await asyncio.to_thread(self._open, sealed.jar)
 
     async def _replace(self, profile: ProfileRecord, jar: Jar, source: VersionSource) -> ProfileRecord:
-        changes = await asyncio.to_thread(compare, await self._read(profile, None), jar)
+        try:
+            before = await self._read(profile, None)
+        except MachineFault:
+            before = Jar()  # Sealed with another secret: what cannot be opened must not be in the way of another jar.
+        changes = await asyncio.to_thread(compare, before, jar)
         await self._write(profile, Merged(jar, changes), source, None)
         return await self.find(profile.id, None)
 

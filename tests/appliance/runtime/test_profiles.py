@@ -142,6 +142,14 @@ async def test_what_is_stored_says_nothing_and_another_secret_does_not_open_it(
         await Profiles(database, Seal(b"another secret, as long as that")).read_jar(taken.profile_id, None)
 
 
+async def test_a_profile_that_another_secret_sealed_is_imported_again(profiles: Profiles, database: Database) -> None:
+    taken = await keep(profiles, cookies(a="1"))
+    others = Profiles(database, Seal(b"another secret, as long as that"))
+    imported = await others.put_jar(ImportedProfile(cookies(b="2"), id=taken.profile_id), None)
+    assert imported.version == 2
+    assert await jar_of(others, taken) == cookies(b="2")
+
+
 async def test_versions_are_compared_and_restored(profiles: Profiles) -> None:
     taken = await keep(profiles, cookies(a="1"))
     await profiles.check_in(taken, cookies(b="1"), SESSION)
