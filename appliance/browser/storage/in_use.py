@@ -4,6 +4,7 @@ Sites that are not opened cost nothing and come back as they were. What is taken
 is open, else in a blank document of it.
 """
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ from appliance.profiles.jar import Jar, Origin, make_jar
 
 if TYPE_CHECKING:
     from appliance.browser.connection import Browser
+
+READING_SECONDS = 6.0
+"""Seconds from the beginning of a capture after which no more origins are visited."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,11 @@ class StorageInUse:
         return in_use
 
     async def capture(self) -> Captured:
-        """Return the jar as it is now; raises CaptureFailed or BrowserLost, and then there is none."""
+        """Return the jar as it is now; raises CaptureFailed or BrowserLost, and then there is none.
+
+        Origins that do not answer within READING_SECONDS fail alone.
+        """
+        until = asyncio.get_running_loop().time() + READING_SECONDS
         try:
             cookies = await self._cookies.take()
         except CdpError as error:
@@ -80,7 +88,7 @@ class StorageInUse:
         for origin in newly_opened:
             self._settled.pop(origin, None)
         visits = Visits(self._browser.cdp.address, self._browser.gate)
-        await visits.read(sorted(self._opened - live.keys() - self._settled.keys()))
+        await visits.read(sorted(self._opened - live.keys() - self._settled.keys()), until)
         self._settled |= visits.found
         if self._browser.lost.is_set():
             raise BrowserLost("The browser went away while its profile was taken from it.")

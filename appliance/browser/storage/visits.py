@@ -26,10 +26,22 @@ class Visits:
         self._address = address
         self._gate = gate
 
-    async def read(self, origins: Sequence[str]) -> None:
-        """Visit the origins, some side by side; raises BrowserLost."""
+    async def read(self, origins: Sequence[str], until: float) -> None:
+        """Visit the origins, some side by side; raises BrowserLost.
+
+        What is not read `until` then, in seconds of the loop's clock, is among the problems.
+        """
         if not origins:
             return
+        try:
+            async with asyncio.timeout_at(until):
+                await self._visit(origins)
+        except TimeoutError:
+            for origin in origins:
+                if origin not in self.found:
+                    self.problems.setdefault(origin, "it was not read in time")
+
+    async def _visit(self, origins: Sequence[str]) -> None:
         try:
             cdp = await CdpConnection.connect(self._address)
         except BrowserUnavailable as error:

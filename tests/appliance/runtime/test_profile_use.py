@@ -128,6 +128,37 @@ async def test_a_browser_that_has_gone_or_gives_nothing_leaves_the_profile_as_it
         assert notice.code == "profile_not_saved"
 
 
+_BUSY = """new Promise((resolve) => {
+  const opening = indexedDB.open("busy", 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore("rows");
+  opening.onsuccess = () => {
+    const rows = opening.result.transaction("rows", "readwrite").objectStore("rows");
+    const goOn = () => { rows.get(1).onsuccess = goOn; };
+    goOn();
+    resolve();
+  };
+})"""
+
+
+async def test_a_database_that_never_answers_keeps_only_its_own_site_from_being_saved(
+    rig: Rig, held: HeldBrowser, site: Site
+):
+    drawer = Drawer(Jar())
+    await held.give_profile(drawer, PROFILE, TEAM)
+    await held.adopt(session_of(rig))
+    await held.browser.tab.navigate(site.url("/sign-in", 2))
+    await held.browser.tab.navigate(site.url("/storing"))
+    await held.browser.tab.evaluate(_BUSY)
+    notice = await held.save_profile(new_id())
+
+    assert notice is not None
+    assert notice.code == "profile_partly_saved"
+    assert site.url("").rstrip("/") in notice.text
+    assert drawer.jar is not None
+    assert [one.name for one in drawer.jar.cookies] == ["member"]
+    assert drawer.jar.origins == (Origin(site.url("", 2).rstrip("/"), {"member": "ada"}),)
+
+
 async def test_a_browser_that_is_started_anew_has_no_profile(rig: Rig, held: HeldBrowser):
     drawer = Drawer(Jar())
     await held.give_profile(drawer, PROFILE, TEAM)
