@@ -1,6 +1,6 @@
 // Reads what the origin of this document keeps, as JSON: { origin, local, session, databases, left }. Runs in the isolated
-// world of a page, or in a blank document. `most` is the number of characters that databases may have; `left` says what
-// could not be taken along.
+// world of a page, or in a blank document. `most` is the number of characters that databases may have; with more
+// they are null. `left` says what could not be taken along.
 async (most) => {
   const codec = CODEC;
   const left = [];
@@ -46,6 +46,7 @@ async (most) => {
     return { store, keys, values };
   };
   let size = 0;
+  const tooLarge = new RangeError(`databases of more than ${most} characters`);
   const describe = async ({ store, keys, values }, shape) => {
     const lost = {};
     for (let at = 0; at < keys.length; at++) {
@@ -58,7 +59,7 @@ async (most) => {
         continue;
       }
       size += JSON.stringify(record).length;
-      if (size > most) throw new RangeError(`its databases have more than ${most} characters`);
+      if (size > most) throw tooLarge;
       shape.records.push(record);
     }
     for (const [what, count] of Object.entries(lost)) left.push(`${count} records with ${what}`);
@@ -94,8 +95,15 @@ async (most) => {
       left.push("a database whose name is no Unicode");
       continue;
     }
-    const found = await readDatabase(name);
-    if (found !== null) answer.databases.push(found);
+    try {
+      const found = await readDatabase(name);
+      if (found !== null) answer.databases.push(found);
+    } catch (error) {
+      if (error !== tooLarge) throw error;
+      left.push(tooLarge.message);
+      answer.databases = null;
+      break;
+    }
   }
   return JSON.stringify(answer);
 }

@@ -122,8 +122,8 @@ class StorageInUse:
         if kept is None:
             return None, visits.problems.get(origin, "it was not read")
         databases = kept.databases
-        if self._arrivals.owes_databases(origin) and origin in self._base:
-            databases = self._base[origin].databases
+        if databases is None or (self._arrivals.owes_databases(origin) and origin in self._base):
+            databases = self._base[origin].databases if origin in self._base else []
         problem = f"{' and '.join(kept.left)[:200]} cannot leave the browser" if kept.left else ""
         return Origin(origin, kept.local, self._session(origin, live), databases), problem
 

@@ -14,12 +14,15 @@ MOST_DATABASES = 16_000_000
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """What an origin keeps, as its page says it; `left` names in a clause each what the browser did not give away."""
+    """What an origin keeps, as its page says it; `left` names in a clause each what the browser did not give away.
+
+    Databases are None when they are too large.
+    """
 
     origin: str
     local: dict[str, str]
     session: dict[str, str]
-    databases: list[dict[str, Any]]
+    databases: list[dict[str, Any]] | None
     left: list[str]
 
 

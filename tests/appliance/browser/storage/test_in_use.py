@@ -296,6 +296,22 @@ async def test_what_cannot_leave_the_browser_is_said_and_the_rest_is_taken(
     assert found.jar.origins[0].databases[0]["stores"][0]["records"] == [{"key": "one", "value": 1}]
 
 
+async def test_databases_that_are_too_large_stay_as_they_were_and_the_rest_is_taken(
+    open_browser: OpenBrowser, site: Site
+) -> None:
+    browser = await open_browser()
+    storage = await StorageInUse.restore(browser, Jar(origins=(kept_at(site, databases=[NOTES]),)))
+    await browser.tab.navigate(site.url("/memory.html"))
+    await browser.tab.evaluate("asked")
+    await browser.tab.evaluate("localStorage.setItem('token', 't')")
+    await browser.tab.evaluate("write('loose', 'x'.repeat(16_000_000), 'large')")
+
+    found = await storage.capture()
+
+    assert ["16000000 characters" in one.reason for one in found.failures] == [True]
+    assert found.jar.origins == (kept_at(site, local={"token": "t"}, databases=[NOTES]),)
+
+
 async def test_an_origin_that_could_not_be_put_back_is_named_and_comes_back_as_it_was(
     open_browser: OpenBrowser, site: Site
 ) -> None:
