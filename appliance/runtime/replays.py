@@ -16,8 +16,10 @@ from appliance.persistence import sessions as session_rows
 from appliance.persistence.columns import utc_now
 from appliance.persistence.database import Database, Transaction
 from appliance.persistence.ids import new_id
+from appliance.persistence.profiles import find_profile
 from appliance.persistence.records import Payer, ReplaySource, RunRecord, SessionRecord
 from appliance.persistence.teams import choose_payer
+from appliance.persistence.workspaces import find_workspace
 from appliance.runtime.choices import ModelRules, require_price
 from appliance.runtime.dispatcher import Dispatcher
 from appliance.runtime.folders import SessionFolders
@@ -59,9 +61,9 @@ class Replays:
     async def create(self, wish: ReplayWish) -> SessionRecord:
         """Make the session and queue its run; returns it as it is then.
 
-        Raises NotFound for an unknown session, RequestInvalid for a run or model there is not and for a model without a
-        price under the session's money limit, CapReached when who pays has nothing left to spend, Conflict when the run
-        is still going on or left no record.
+        Raises NotFound for an unknown session and for a profile or workspace of it that is gone, RequestInvalid for a
+        run or model there is not and for a model without a price under the session's money limit, CapReached when who
+        pays has nothing left to spend, Conflict when the run is still going on or left no record.
         """
         entry = find_model(wish.model or KEYLESS, self._rules.keys)
         async with self._database.read() as transaction:
@@ -88,8 +90,12 @@ class Replays:
         origin = ReplaySource(run.session_id, run.id, with_model=wish.model is not None)
 
         async def write(transaction: Transaction) -> None:
-            await session_rows.add_session(transaction, fresh)
             paying = await choose_payer(transaction, payer)
+            if fresh.workspace_id is not None:
+                await find_workspace(transaction, fresh.workspace_id, paying.team_id)
+            if fresh.profile_id is not None:
+                await find_profile(transaction, fresh.profile_id, paying.team_id)
+            await session_rows.add_session(transaction, fresh)
             queued = await run_rows.add_run(
                 transaction, fresh.id, task=run.task, model=entry.name, replays=origin, payer=paying
             )
@@ -155,4 +161,6 @@ def _copy(source: SessionRecord) -> SessionRecord:
         screen_height=source.screen_height,
         allowed_domains=source.allowed_domains,
         sensitive_data=source.sensitive_data,
+        workspace_id=source.workspace_id,
+        profile_id=source.profile_id,
     )
