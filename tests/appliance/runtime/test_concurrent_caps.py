@@ -58,7 +58,8 @@ async def test_five_runs_under_one_cap_overshoot_it_together_by_at_most_one_step
     for session in ended:
         assert session.failure is FailureKind.BUDGET_EXCEEDED
         assert "for the team Harbour" in str(session.last_step_summary)
-        assert len(session.output["found"]) >= 1, "what was saved is handed over"
+        # One whose browser comes last may find the cap used up before its first step.
+        assert session.step_count == 0 or len(session.output["found"]) >= 1, "what was saved is handed over"
         (run,) = await rig.sessions.list_runs(session.id)
         assert run.ending is Ending.BUDGET_SPENT
     told = [code for session in ended for code in await rig.notices(session) if code == "cap_alert"]
